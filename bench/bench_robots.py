@@ -2,10 +2,12 @@
 
 Three files of 60 rules: only prefixes; the mix that shops have (a third with `*`, some Allow); all with `*`. The URLs are
 half of them under some rule. Every peer is asked the same URLs for the same agent, and its reading of the file is timed
-together with its first answer, since ours compiles an agent's rules when they are first asked for.
+together with its first answer, since ours compiles an agent's rules when they are first asked for. Memory is that of the
+file after that answer.
 """
 
 import random
+import tracemalloc
 from collections.abc import Callable
 from urllib.robotparser import RobotFileParser
 
@@ -107,6 +109,31 @@ def _compare(name: str, text: str, urls: list[str]) -> None:
         for peer, figure in figures.items():
             note = "" if peer == "gossamer" else f"{figure / figures['gossamer']:.1f} × gossamer"
             row(f"{what}, {peer}", figure, "µs", note)
+    memory = {
+        "gossamer": _kilobytes(lambda: _asked_once(RobotsTxt.parse(body), first)),
+        "protego": _kilobytes(lambda: Protego.parse(text)),
+        "urllib": _kilobytes(lambda: _urllib(text)),
+    }
+    for peer, figure in memory.items():
+        note = "" if peer == "gossamer" else f"{figure / memory['gossamer']:.1f} × gossamer"
+        row(f"memory of a file ({len(body) / 1024:.1f} KB), {peer}", figure, "KB", note)
+
+
+def _asked_once(rules: RobotsTxt, url: str) -> RobotsTxt:
+    rules.allows(AGENT, url)
+    return rules
+
+
+def _kilobytes(make: Callable[[], object], copies: int = 100) -> float:
+    """What one more such object keeps in memory."""
+    make()
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        kept = [make() for _ in range(copies)]
+        return (tracemalloc.get_traced_memory()[0] - before) / 1024 / len(kept)
+    finally:
+        tracemalloc.stop()
 
 
 def _urllib(text: str) -> RobotFileParser:
