@@ -2,13 +2,14 @@
 
     GossamerError
     ├── InvalidURL        a reference that no browser could turn into a URL
-    └── ConfigError       a setting that does not exist or cannot have that value
+    ├── ConfigError       a setting that does not exist or cannot have that value
+    └── FrontierError     the frontier cannot be opened or written
 
 Each carries one sentence that names the cause and, where there is one, the cure. Errors of other libraries are translated
 into one of these where they enter; what a *fetch* came to is not an error but a row of `gossamer.outcome`.
 """
 
-__all__ = ["ConfigError", "GossamerError", "InvalidURL"]
+__all__ = ["ConfigError", "FrontierError", "GossamerError", "InvalidURL"]
 
 
 class GossamerError(Exception):
@@ -21,3 +22,7 @@ class InvalidURL(GossamerError, ValueError):
 
 class ConfigError(GossamerError, ValueError):
     """A setting that does not exist, or a value it cannot have."""
+
+
+class FrontierError(GossamerError):
+    """The frontier cannot be opened or written."""

@@ -1,0 +1,45 @@
+"""Which URL next, and when: the heart of a crawl.
+
+`contract` says what every engine promises; `rocks` is the engine of one machine. Politeness is by construction: a host is taken
+from the workbench before one of its URLs is leased, and put back at its next-allowed time when the lease comes back.
+"""
+
+from gossamer.frontier.contract import (
+    Content,
+    Copy,
+    Done,
+    Frontier,
+    HostView,
+    Kind,
+    Lease,
+    Link,
+    Place,
+    RobotsFile,
+    State,
+    Stats,
+    Stored,
+    UrlView,
+)
+from gossamer.frontier.order import Order
+from gossamer.frontier.records import FrontierSettings
+from gossamer.frontier.rocks import RocksFrontier
+
+__all__ = [
+    "Content",
+    "Copy",
+    "Done",
+    "Frontier",
+    "FrontierSettings",
+    "HostView",
+    "Kind",
+    "Lease",
+    "Link",
+    "Order",
+    "Place",
+    "RobotsFile",
+    "RocksFrontier",
+    "State",
+    "Stats",
+    "Stored",
+    "UrlView",
+]

@@ -1,0 +1,286 @@
+"""The frontier's contract: its values, its verbs, and what holds at every instant whichever engine stands behind it.
+
+A URL is in exactly one place:
+
+    unknown ──discover──▶ QUEUED ──lease──▶ (leased) ──complete──▶ DONE · GONE · REFUSED · REDIRECTED · FAILED
+                             ▲                 │  │
+                             │   release,      │  └─complete (retry)──▶ WAITING ──time──▶ QUEUED
+                             └── reclaim ──────┘      (defer host)────▶ QUEUED, its host put off
+                             ▲
+                             └── abandon ── DONE, but its segment was lost
+
+*Leased* is not a state that is written down. A lease lives in the engine with a worker's name, a deadline and an attempt
+count; the URL's queue entry stays where it is until `complete` removes it. A crash therefore costs at most a refetch, and there is
+nothing to repair.
+
+Invariants, each a test of the contract suite:
+
+1. A host never has more leases out than it has connections.
+2. Between the end of a fetch (`complete`) and the next lease of its host lies at least the host's delay.
+3. A URL is never lost: queued, leased, waiting for a time, or finished. `discover` and `complete` repeated change nothing.
+4. A `complete` whose lease is no longer held (it expired, or its worker was given up) changes nothing.
+5. A URL whose bytes are in a segment that is abandoned is queued again; one in a sealed segment never is.
+6. A low-priority host gets its turn: better ones are preferred by a bias, not absolutely.
+
+Time is the caller's: every verb that depends on it takes `now` (Unix seconds).
+"""
+
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import Protocol
+
+import msgspec
+
+from gossamer.outcome import Action, ErrorClass
+from gossamer.politeness import HostState
+
+__all__ = [
+    "Content",
+    "Copy",
+    "Done",
+    "Frontier",
+    "HostView",
+    "Kind",
+    "Lease",
+    "Link",
+    "Place",
+    "RobotsFile",
+    "State",
+    "Stats",
+    "Stored",
+    "UrlView",
+]
+
+
+class Kind(IntEnum):
+    """What is fetched, and so what is done with it."""
+
+    PAGE = 0
+    SITEMAP = 1
+    ROBOTS = 2
+
+
+class State(IntEnum):
+    """Where a known URL is."""
+
+    QUEUED = 0
+    WAITING = 1
+    DONE = 2
+    REDIRECTED = 3
+    GONE = 4
+    REFUSED = 5
+    FAILED = 6
+
+
+class Link(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A URL that was found: canonical, in scope, not refused by any rule that needs no memory."""
+
+    url: str
+    depth: int = 0
+    priority: float = 0.5
+    """0 to 1; sitemaps say it, best-first uses it."""
+    kind: Kind = Kind.PAGE
+    hops: int = 0
+    """Redirects that led here since the last real link."""
+
+
+class Lease(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """Permission to fetch one URL now."""
+
+    id: int
+    url: str
+    kind: Kind
+    depth: int
+    hops: int
+    attempt: int
+    """1 for the first try."""
+    deadline: float
+    etag: str | None = None
+    last_modified: str | None = None
+    via: str | None = None
+
+
+class Place(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """Where a stored answer lies, and which commit makes it durable."""
+
+    segment: str
+    file: str
+    offset: int
+    length: int
+
+
+class RobotsFile(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What is known of the robots.txt of one origin."""
+
+    origin: str
+    status: int
+    """As answered; 0 when it could not be read."""
+    body: bytes
+    fetched: float
+    expires: float
+
+
+class Done(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What came of a lease."""
+
+    lease: int
+    action: Action
+    status: int = 0
+    error: ErrorClass | None = None
+    detail: str | None = None
+    requested: bool = True
+    """Whether the host was asked anything: a URL refused beforehand costs the host no pause."""
+    seconds: float = 0.0
+    size: int = 0
+    retry_after: str | None = None
+    wait: float = 0.0
+    """For a retry: how long to wait for it."""
+    place: Place | None = None
+    etag: str | None = None
+    last_modified: str | None = None
+    digest: bytes | None = None
+    copy_of: str | None = None
+    redirect: str | None = None
+    address: str | None = None
+    links: tuple[Link, ...] = ()
+    robots: RobotsFile | None = None
+    crawl_delay: float | None = None
+
+
+class Content(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The fingerprints of a page about to be stored."""
+
+    url: str
+    digest: bytes
+    simhash: int | None = None
+    """None when the text is too short to compare, or nearness is of no interest."""
+
+
+class Copy(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """An earlier page with the same content."""
+
+    url: str
+    near: bool
+    distance: int = 0
+    at: float = 0.0
+    """When it was first seen (Unix seconds)."""
+
+
+class Stored(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A finished URL whose bytes are not yet known to be durable."""
+
+    url: str
+    place: Place
+
+
+class HostView(msgspec.Struct, frozen=True):
+    """A host, for people."""
+
+    name: str
+    state: HostState
+    fetched: int
+    failed: int
+    size: int
+    leased: int
+    address: str | None
+    dead: str | None
+
+
+class UrlView(msgspec.Struct, frozen=True):
+    """A URL's record, for people."""
+
+    url: str
+    state: State
+    kind: Kind
+    depth: int
+    hops: int
+    found: float
+    via: str | None
+    attempts: int
+    status: int
+    error: str | None
+    detail: str | None
+    fetched: float
+    again: float
+    place: Place | None
+    copy_of: str | None
+    redirect: str | None
+    leased: bool
+
+
+class Stats(msgspec.Struct):
+    """The frontier's own books: written in the same transition as what they count."""
+
+    seen: int = 0
+    queued: int = 0
+    waiting: int = 0
+    done: int = 0
+    redirected: int = 0
+    gone: int = 0
+    refused: int = 0
+    failed: int = 0
+    fetched: int = 0
+    """Requests for pages that were answered."""
+    copies: int = 0
+    size: int = 0
+    hosts: int = 0
+    trapped: int = 0
+    leased: int = 0
+    in_play: int = 0
+    """Hosts in memory with something to fetch."""
+    parked: int = 0
+    """Hosts on disk with something to fetch."""
+
+
+class Frontier(Protocol):
+    """What a crawl asks of its frontier."""
+
+    async def discover(self, links: Sequence[Link], now: float, via: str | None = None) -> int:
+        """Add what is new; how many were."""
+
+    async def lease(self, worker: str, most: int, now: float) -> list[Lease]:
+        """At most `most` URLs that may be fetched now; never of a host that is waiting or busy."""
+
+    async def complete(self, worker: str, done: Sequence[Done], now: float) -> int:
+        """Take in what came of leases; how many were still held by `worker`. One atomic transition."""
+
+    async def release(self, worker: str, leases: Sequence[int], now: float) -> None:
+        """Give back leases that were not used; no attempt is counted and the host waits for nothing."""
+
+    async def reclaim(self, worker: str, now: float, blamed: Sequence[int] = ()) -> int:
+        """Take back all leases of a worker that is gone; an attempt is counted for the `blamed` ones."""
+
+    async def expire(self, now: float) -> int:
+        """Take back leases past their deadline; an attempt is counted."""
+
+    async def extend(self, worker: str, now: float) -> None:
+        """The worker is alive: its leases last another term."""
+
+    async def seen_content(self, contents: Sequence[Content], now: float) -> list[Copy | None]:
+        """For each page: the earlier page it copies, or None; what is new is remembered."""
+
+    async def seal(self, segment: str) -> None:
+        """What the segment holds is durable."""
+
+    async def abandon(self, segment: str, now: float, lost: Sequence[str] | None = None) -> int:
+        """What the segment holds (or only the URLs named) is lost: fetch it again."""
+
+    async def unsealed(self) -> dict[str, list[Stored]]:
+        """Segments neither sealed nor abandoned, and what they hold."""
+
+    async def robots(self, origin: str) -> RobotsFile | None:
+        """The robots.txt of an origin, as last read."""
+
+    async def host(self, name: str) -> HostView | None: ...
+
+    async def block_until(self, name: str, until: float, now: float) -> None:
+        """Leave a host alone until a time."""
+
+    async def explain(self, url: str) -> UrlView | None: ...
+
+    async def next_ready(self, now: float) -> float | None:
+        """When something may become leasable without any further call; None when nothing will."""
+
+    async def stats(self) -> Stats: ...
+
+    async def close(self) -> None: ...

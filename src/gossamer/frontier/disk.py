@@ -1,0 +1,106 @@
+"""RocksDB as the embedded engine uses it: column families by name, one batch a transition, ranges read in order."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from rocksdict import BlockBasedOptions, Cache, ColumnFamily, DBCompressionType, Options, Rdict, WriteBatch
+
+from gossamer.errors import FrontierError
+from gossamer.frontier.keys import FAMILIES
+
+__all__ = ["Disk"]
+
+SCHEMA = 1
+CACHE = 256 << 20
+WRITE_BUFFER = 32 << 20
+
+
+class Disk:
+    """One open database. `of[name]` reads a family, `to[name]` names it in a batch."""
+
+    def __init__(self, folder: Path) -> None:
+        self._db = _open(folder)
+        self.of: dict[str, Rdict] = {name: self._db.get_column_family(name) for name in FAMILIES}
+        self.to: dict[str, ColumnFamily] = {name: self._db.get_column_family_handle(name) for name in FAMILIES}
+        self._check_schema(folder)
+
+    def _check_schema(self, folder: Path) -> None:
+        found = self.of["meta"].get(b"schema")
+        if found is None:
+            self.of["meta"].put(b"schema", SCHEMA.to_bytes(2, "big"))
+        elif int.from_bytes(found, "big") != SCHEMA:
+            self.close()
+            raise FrontierError(
+                f"the frontier in {folder} has format {int.from_bytes(found, 'big')}, this version reads {SCHEMA}: "
+                "finish it with the version that began it, or start in a new folder"
+            )
+
+    def batch(self) -> WriteBatch:
+        return WriteBatch(raw_mode=True)
+
+    def write(self, batch: WriteBatch) -> None:
+        self._db.write(batch)
+
+    def sync(self) -> None:
+        """Everything written so far survives a loss of power."""
+        self._db.flush_wal(True)
+
+    def items(self, family: str, start: bytes = b"") -> Iterator[tuple[bytes, bytes]]:
+        """Entries of a family in key order, from `start`; what is written meanwhile is not seen."""
+        entries = self.of[family].iter()
+        if start:
+            entries.seek(start)
+        else:
+            entries.seek_to_first()
+        while entries.valid():
+            yield entries.key(), entries.value()
+            entries.next()
+
+    def first(self, family: str, prefix: bytes, most: int) -> list[tuple[bytes, bytes]]:
+        """At most `most` entries whose key begins with `prefix`, in key order."""
+        found: list[tuple[bytes, bytes]] = []
+        for key, value in self.items(family, prefix):
+            if len(found) == most or not key.startswith(prefix):
+                break
+            found.append((key, value))
+        return found
+
+    def close(self) -> None:
+        for family in self.of.values():
+            family.close()
+        # The lock on the folder is held until the last handle is gone.
+        self.of.clear()
+        self.to.clear()
+        self._db.close()
+        del self._db
+
+
+def _open(folder: Path) -> Rdict:
+    folder.mkdir(parents=True, exist_ok=True)
+    cache = Cache(CACHE)
+    families = {name: _options(cache) for name in FAMILIES}
+    try:
+        return Rdict(str(folder), options=_options(cache), column_families=families)
+    except Exception as error:  # rocksdict raises nothing more specific
+        if "lock" in str(error).lower():
+            raise FrontierError(
+                f"{folder.parent} is being crawled by another process: stop that one first, or crawl into another folder"
+            ) from error
+        raise FrontierError(f"the frontier in {folder} cannot be opened: {error}") from error
+
+
+def _options(cache: Cache) -> Options:
+    options = Options(raw_mode=True)
+    options.create_if_missing(True)
+    options.create_missing_column_families(True)
+    options.set_write_buffer_size(WRITE_BUFFER)
+    options.set_max_background_jobs(2)
+    options.set_compression_type(DBCompressionType.lz4())
+    options.set_keep_log_file_num(2)
+    options.set_max_total_wal_size(256 << 20)
+    table = BlockBasedOptions()
+    table.set_bloom_filter(10, False)
+    table.set_block_cache(cache)
+    table.set_cache_index_and_filter_blocks(True)
+    options.set_block_based_table_factory(table)
+    return options

@@ -1,0 +1,253 @@
+"""The window: which hosts are in memory, and what is in memory of each.
+
+Memory is bounded by hosts in play, not by hosts or URLs known. A host comes into play when a URL of it is queued and there is
+room, and leaves when its queue is empty (idle) or when it has had its turn and others wait on disk (parked, by front class
+and next-allowed time, so that bringing hosts back is reading the head of a range).
+
+A host's queue is one key range on disk. Its head (a heap of at most twice `HEAD` entries) is in memory while it is in play; `bound` is
+the last key of what was read, so an entry found later goes into the heap when it sorts before `bound`, and stays on disk
+otherwise. The next read starts after `bound`, or for a host that was parked at its `cursor`: the deleted entries before it
+(tombstones, which would be walked one by one) are never touched again.
+
+Hosts in play are listed in `active` on disk: that list, not a scan of a million hosts, is what a restart reads.
+"""
+
+import heapq
+from collections.abc import Iterable
+
+import msgspec
+from rocksdict import WriteBatch
+
+from gossamer.frontier import keys
+from gossamer.frontier.contract import Stats
+from gossamer.frontier.disk import Disk
+from gossamer.frontier.hosts import HostRecord, HostSlot, Play, Workbench
+from gossamer.frontier.order import CLASSES, TURNS, front_class
+from gossamer.frontier.records import FrontierSettings, UrlRecord, decode_url, encode
+from gossamer.politeness import HostState, delay_of
+from gossamer.traps import HostShape
+
+__all__ = ["HostWindow"]
+
+HEAD = 64
+REFILL = 256
+SHAPE_EVERY = 256
+
+_decode_host = msgspec.msgpack.Decoder(HostRecord).decode
+_decode_shape = msgspec.msgpack.Decoder(HostShape).decode
+
+
+class HostWindow:
+    """Hosts in memory, over a disk that has them all."""
+
+    def __init__(self, disk: Disk, settings: FrontierSettings, stats: Stats) -> None:
+        self._disk = disk
+        self._settings = settings
+        self._stats = stats
+        self._slots: dict[bytes, HostSlot] = {}
+        self._dirty: set[HostSlot] = set()
+        self.bench = Workbench()
+        self.in_play = 0
+        stats.parked = sum(1 for _ in disk.items("parked"))
+
+    def restore(self, batch: WriteBatch) -> None:
+        """Bring back into play the hosts that were in play when the last process ended."""
+        for host, _ in list(self._disk.items("active")):
+            slot = self.find(host)
+            if slot is None or slot.play is not Play.IDLE:
+                batch.delete(host, self._disk.to["active"])
+            else:
+                self._enter(slot, batch, now=0.0)
+
+    # --- slots ----------------------------------------------------------------------------------------------------
+
+    def find(self, host: bytes) -> HostSlot | None:
+        slot = self._slots.get(host)
+        if slot is None:
+            raw = self._disk.of["hosts"].get(host)
+            if raw is None:
+                return None
+            shape = self._disk.of["shapes"].get(host)
+            slot = self._keep(HostSlot(host, _decode_host(raw), _decode_shape(shape) if shape else HostShape()))
+        return slot
+
+    def add(self, host: bytes, name: str) -> HostSlot:
+        """A host never heard of."""
+        slot = self._keep(HostSlot(host, HostRecord(name, HostState(), {}), HostShape()))
+        self._stats.hosts += 1
+        self._dirty.add(slot)
+        return slot
+
+    def _keep(self, slot: HostSlot) -> HostSlot:
+        if len(self._slots) > 2 * self._settings.hosts_in_memory + 1_000:
+            self._forget_some()
+        self._slots[slot.id] = slot
+        return slot
+
+    def _forget_some(self) -> None:
+        """Drop the hosts that are not in play; what is not written of them is written first."""
+        batch = self._disk.batch()
+        for slot in [s for s in self._slots.values() if s.play <= Play.PARKED and s not in self._dirty]:
+            self._write_shape(slot, batch)
+            del self._slots[slot.id]
+        self._disk.write(batch)
+
+    def changed(self, slot: HostSlot) -> None:
+        """The slot's record is to be written with the transition under way."""
+        self._dirty.add(slot)
+
+    def write(self, batch: WriteBatch) -> None:
+        """Put what changed into the transition's batch."""
+        for slot in self._dirty:
+            batch.put(slot.id, encode(slot.record), self._disk.to["hosts"])
+            if slot.changes >= SHAPE_EVERY:
+                self._write_shape(slot, batch)
+        self._dirty.clear()
+
+    def write_shapes(self, batch: WriteBatch) -> None:
+        for slot in self._slots.values():
+            self._write_shape(slot, batch)
+
+    def _write_shape(self, slot: HostSlot, batch: WriteBatch) -> None:
+        if slot.changes:
+            slot.changes = 0
+            batch.put(slot.id, encode(slot.shape), self._disk.to["shapes"])
+
+    # --- in and out of play ---------------------------------------------------------------------------------------
+
+    def enqueued(self, slot: HostSlot, entry: bytes, record: UrlRecord, batch: WriteBatch, now: float) -> None:
+        """An entry was put into the host's queue on disk: into memory with it, if that is where the head is."""
+        if slot.play is Play.PARKED:
+            parked, cursor = slot.record.parked, slot.record.cursor
+            if cursor is not None and entry < cursor:
+                slot.record.cursor = entry
+                self._dirty.add(slot)
+            front = self._front(entry)
+            if parked is not None and front < parked[0]:
+                self._unpark(slot, batch)
+                self._park(slot, front, batch)
+        elif slot.play is Play.IDLE:
+            slot.head, slot.more, slot.bound = [(entry, record)], False, b""
+            if self.in_play < self._settings.hosts_in_memory:
+                self._enter(slot, batch, now)
+            else:
+                slot.record.cursor = entry
+                self._park(slot, self._front(entry), batch)
+        elif not slot.more or entry <= slot.bound:
+            heapq.heappush(slot.head, (entry, record))
+            if len(slot.head) > 2 * HEAD:
+                slot.head.sort()
+                del slot.head[HEAD:]
+                slot.more, slot.bound = True, slot.head[-1][0]
+
+    def has_next(self, slot: HostSlot) -> bool:
+        """Whether the host has an entry that is not leased; reads on from disk when the head is used up."""
+        return bool(slot.head) or (slot.more and self._read_head(slot))
+
+    def _read_head(self, slot: HostSlot) -> bool:
+        start = slot.bound + b"\0" if slot.bound else slot.record.cursor or slot.id
+        head: list[tuple[bytes, UrlRecord]] = []
+        slot.more = False
+        for entry, value in self._disk.items("queue", start):
+            if not entry.startswith(slot.id):
+                break
+            if len(head) == HEAD:
+                slot.more, slot.bound = True, head[-1][0]
+                break
+            head.append((entry, decode_url(value)))
+        slot.head = head
+        return bool(head)
+
+    def refill(self, batch: WriteBatch, now: float) -> None:
+        """Bring parked hosts whose time has come into play: each front class by its turns, then whatever is left."""
+        room = min(self._settings.hosts_in_memory - self.in_play, REFILL)
+        if room <= 0 or not self._stats.parked:
+            return
+        limit = keys.millis(now)
+        due = [
+            [key for key, _ in self._disk.first("parked", front.to_bytes(1, "big"), room) if key[1:9] <= limit]
+            for front in range(CLASSES)
+        ]
+        for queue in due:
+            queue.reverse()
+        while room > 0 and any(due):
+            for turn in TURNS:
+                queue = due[turn] or next((q for q in due if q), [])
+                if not queue or room <= 0:
+                    break
+                slot = self.find(queue.pop()[9:])
+                assert slot is not None
+                self._unpark(slot, batch)
+                self._enter(slot, batch, now)
+                room -= 1
+
+    def settle(self, slot: HostSlot, batch: WriteBatch, now: float) -> None:
+        """Put a host where it belongs after a lease went out or came back."""
+        if slot.play in (Play.READY, Play.TIMED, Play.PARKED):
+            return
+        if slot.pending or slot.leased >= self._settings.politeness.connections:
+            slot.play = Play.BUSY
+        elif not self.has_next(slot):
+            if slot.leased:
+                slot.play = Play.BUSY
+            elif slot.play is Play.BUSY:
+                self._leave(slot, batch)
+                slot.play = Play.IDLE
+        elif slot.leased == 0 and slot.served >= self._settings.host_turn and self._stats.parked:
+            slot.record.cursor = slot.head[0][0]
+            front = self._front(slot.record.cursor)
+            self._leave(slot, batch)
+            self._park(slot, front, batch)
+        else:
+            if slot.leased:  # several connections: the next start keeps its distance from the last
+                pause = delay_of(slot.record.state, self._settings.politeness)
+                self.put_off(slot, now + pause)
+            self.bench.put(slot, now)
+
+    def put_off(self, slot: HostSlot, until: float) -> None:
+        """Nothing more of this host before `until`."""
+        state = slot.record.state
+        if until > state.next_allowed:
+            slot.record.state = msgspec.structs.replace(state, next_allowed=until)
+            self._dirty.add(slot)
+
+    def next_parked(self) -> Iterable[float]:
+        """For each front class, when its first parked host may be fetched from."""
+        for front in range(CLASSES):
+            for key, _ in self._disk.first("parked", front.to_bytes(1, "big"), 1):
+                yield int.from_bytes(key[1:9], "big") / 1000
+
+    def _front(self, entry: bytes) -> int:
+        return front_class(self._settings.order, int.from_bytes(entry[8:10], "big"))
+
+    def _enter(self, slot: HostSlot, batch: WriteBatch, now: float) -> None:
+        if not slot.head and not self._read_head(slot):
+            slot.play = Play.IDLE
+            batch.delete(slot.id, self._disk.to["active"])
+            return
+        slot.served = 0
+        slot.front = self._front(slot.head[0][0])
+        self.in_play += 1
+        batch.put(slot.id, b"", self._disk.to["active"])
+        self.bench.put(slot, now)
+
+    def _leave(self, slot: HostSlot, batch: WriteBatch) -> None:
+        slot.head, slot.more, slot.bound = [], False, b""
+        self.in_play -= 1
+        batch.delete(slot.id, self._disk.to["active"])
+
+    def _park(self, slot: HostSlot, front: int, batch: WriteBatch) -> None:
+        slot.head, slot.more, slot.bound = [], False, b""
+        slot.play = Play.PARKED
+        slot.record.parked = keys.parked(front, slot.record.state.next_allowed, slot.id)
+        batch.put(slot.record.parked, b"", self._disk.to["parked"])
+        self._stats.parked += 1
+        self._dirty.add(slot)
+
+    def _unpark(self, slot: HostSlot, batch: WriteBatch) -> None:
+        assert slot.record.parked is not None
+        batch.delete(slot.record.parked, self._disk.to["parked"])
+        slot.record.parked = None
+        slot.play = Play.IDLE
+        self._stats.parked -= 1
+        self._dirty.add(slot)
