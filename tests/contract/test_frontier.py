@@ -211,6 +211,34 @@ async def test_two_origins_of_a_host_have_each_their_robots(engine: Engine) -> N
     await engine.stop()
 
 
+async def test_an_errand_counts_as_a_fetch_of_its_host(engine: Engine) -> None:
+    frontier = engine.open(politeness=GENTLE)
+    await frontier.discover([page(1, 1), page(1, 2)], T0)
+    errand = await frontier.errand("w", "https://h1.example/robots.txt", T0)
+    assert errand is not None
+    assert await frontier.lease("w", 10, T0 + 50) == [], "one connection, and the errand has it"
+    assert await frontier.errand("w", "https://h1.example/other", T0 + 50) is None
+    await frontier.complete("w", [done(errand)], T0 + 50)
+    assert await frontier.errand("w", "https://h1.example/other", T0 + 50.9) is None
+    [lease] = await frontier.lease("w", 10, T0 + 51)
+    assert await frontier.errand("w", "https://h1.example/other", T0 + 60) is None, "the page has the connection now"
+    await frontier.complete("w", [done(lease)], T0 + 60)
+    assert (await frontier.stats()).seen == 2, "an errand is not a page"
+    await engine.stop()
+
+
+async def test_an_errand_to_a_host_never_heard_of_keeps_discovered_urls_waiting(engine: Engine) -> None:
+    frontier = engine.open(politeness=GENTLE)
+    errand = await frontier.errand("w", "https://h7.example/robots.txt", T0)
+    assert errand is not None
+    await frontier.discover([page(7, 1)], T0)
+    assert await frontier.lease("w", 10, T0 + 5) == []
+    await frontier.complete("w", [done(errand)], T0 + 5)
+    assert await frontier.lease("w", 10, T0 + 5.5) == []
+    assert len(await frontier.lease("w", 10, T0 + 6)) == 1
+    await engine.stop()
+
+
 async def test_a_host_whose_robots_cannot_be_read_waits_then_dies_with_its_urls(engine: Engine) -> None:
     frontier = engine.open(politeness=GENTLE, robots=True)
     await frontier.discover([page(1, n) for n in range(5)], T0)

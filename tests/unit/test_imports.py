@@ -11,12 +11,12 @@ import gossamer
 ROOT = Path(gossamer.__file__).parent
 
 # A package may import from its own layer (without a cycle) and from the layers above it in this list.
-PURE = ("url", "robots", "sitemap", "parse", "fingerprint", "traps", "politeness", "recrawl", "outcome")
+PURE = ("url", "robots", "sitemap", "parse", "fingerprint", "traps", "politeness", "recrawl", "outcome", "scope")
 LAYERS = (
     ("errors",),
     PURE,
-    ("settings",),
     ("fetch", "frontier", "store"),
+    ("settings",),
     ("worker",),
     ("crawl", "fleet"),
     ("api", "cli"),

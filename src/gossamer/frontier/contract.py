@@ -58,6 +58,8 @@ class Kind(IntEnum):
     PAGE = 0
     SITEMAP = 1
     ROBOTS = 2
+    ERRAND = 3
+    """A single request to a host, on the way to something else: a robots.txt that moved there."""
 
 
 class State(IntEnum):
@@ -240,6 +242,9 @@ class Frontier(Protocol):
 
     async def lease(self, worker: str, most: int, now: float) -> list[Lease]:
         """At most `most` URLs that may be fetched now; never of a host that is waiting or busy."""
+
+    async def errand(self, worker: str, url: str, now: float) -> Lease | None:
+        """Permission for one request to a URL that need not be known, if its host may be asked now; `complete` ends it."""
 
     async def complete(self, worker: str, done: Sequence[Done], now: float) -> int:
         """Take in what came of leases; how many were still held by `worker`. One atomic transition."""

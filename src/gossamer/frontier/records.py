@@ -13,6 +13,9 @@ from gossamer.traps import TrapRules
 __all__ = ["FrontierSettings", "UrlRecord", "decode_url", "encode"]
 
 
+Positive = Annotated[int, Meta(ge=1)]
+
+
 class UrlRecord(msgspec.Struct, array_like=True, gc=False):
     """One URL; while it is queued, the same bytes are also its queue entry."""
 
@@ -52,8 +55,8 @@ class FrontierSettings(msgspec.Struct, frozen=True, kw_only=True):
     politeness: Politeness = Politeness()
     traps: TrapRules = TrapRules()
     robots: Annotated[bool, Meta(description="Read robots.txt before anything else of a host.")] = True
-    max_pages: Annotated[int | None, Meta(description="Pages to fetch at most.", ge=1)] = None
-    max_pages_per_host: Annotated[int | None, Meta(description="Pages to fetch at most from one host.", ge=1)] = None
+    max_pages: Annotated[Positive | None, Meta(description="Pages to fetch at most.")] = None
+    max_pages_per_host: Annotated[Positive | None, Meta(description="Pages to fetch at most from one host.")] = None
     near_bits: Annotated[int, Meta(description="Bits in which near-copies may differ.", ge=0, le=16)] = 3
     hosts_in_memory: Annotated[int, Meta(description="Hosts in play at a time; the others wait on disk.", ge=1)] = (
         20_000

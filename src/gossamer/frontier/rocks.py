@@ -181,18 +181,36 @@ class RocksFrontier:
             slot = self._bench.take(worker, now)
             if slot is None:
                 break
-            lease = self._lease_of(slot, worker, batch, now)
+            busy = slot.pending or slot.leased >= self._polite.connections  # an errand is under way
+            lease = None if busy else self._lease_of(slot, worker, batch, now)
             if lease is not None:
                 slot.owner = worker
                 slot.leased += 1
                 slot.served += 1
                 leases.append(lease)
-            elif self._budget_spent():
+            elif not busy and self._budget_spent():
                 self._bench.put(slot, now)
                 break
             self._hosts.settle(slot, batch, now)
         self._write(batch)
         return leases
+
+    async def errand(self, worker: str, url: str, now: float) -> Lease | None:
+        name = host_of(url)
+        host = keys.host_id(name)
+        slot = self._hosts.find(host) or self._hosts.add(host, name)
+        busy = slot.pending or slot.leased >= self._polite.connections
+        if busy or slot.record.state.next_allowed > now or slot.record.dead is not None:
+            return None
+        if slot.play is Play.READY:
+            self._bench.withdraw(slot)
+        slot.leased += 1
+        batch = self._disk.batch()
+        self._hosts.changed(slot)
+        self._hosts.settle(slot, batch, now)
+        self._write(batch)
+        record = UrlRecord(url, State.QUEUED, Kind.ERRAND, 0, 0, 0.0, now, None, b"")
+        return self._hold(slot, worker, record, now, Kind.ERRAND)
 
     def _budget_spent(self) -> bool:
         most = self._settings.max_pages
@@ -296,7 +314,7 @@ class RocksFrontier:
                 slot.record.address = each.address
             if lease.kind is Kind.ROBOTS:
                 self._robots_read(slot, lease, each, batch, now)
-            else:
+            elif lease.kind is not Kind.ERRAND:
                 self._page_read(slot, lease.record, each, batch, now)
             self._hosts.changed(slot)
             self._hosts.settle(slot, batch, now)
@@ -411,7 +429,7 @@ class RocksFrontier:
         slot.leased -= 1
         if held.kind is Kind.ROBOTS:
             slot.pending = False
-        else:
+        elif held.kind is not Kind.ERRAND:
             if held.kind is Kind.PAGE:
                 slot.record.taken -= 1
                 self._pages_out -= 1
@@ -436,7 +454,7 @@ class RocksFrontier:
             pause = max(slot.record.state.next_allowed, now + delay_of(slot.record.state, self._polite))
             slot.record.state = msgspec.structs.replace(slot.record.state, next_allowed=pause)
             self._hosts.changed(slot)
-            if lease in blamed and held.kind is not Kind.ROBOTS:
+            if lease in blamed and held.kind < Kind.ROBOTS:
                 self._blame(lease, held, batch, now)
             else:
                 self._give_back(lease, held, batch, now)

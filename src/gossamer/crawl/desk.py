@@ -1,0 +1,141 @@
+"""Where workers come for leases: the frontier, a clock, and the decision when a crawl is over.
+
+A call for leases waits here until something may be fetched: for the time of the next host, or for a page that another
+worker completes. Nothing polls: a crawl in which every host has to wait sleeps until the first one need not.
+
+Over means one of these, and `ending` says which: everything is fetched; a budget is spent; all that is left has to wait longer than
+`max_wait`; somebody said stop.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+
+from gossamer.frontier import Content, Copy, Done, Lease, Link, RobotsFile, RocksFrontier, Stats
+from gossamer.frontier.hosts import STEAL_AFTER
+from gossamer.settings import Settings
+
+__all__ = ["Desk", "Ending"]
+
+LONGEST_NAP = 5.0
+
+
+class Ending(StrEnum):
+    """Why a crawl is over."""
+
+    FINISHED = "finished"
+    MAX_PAGES = "max-pages"
+    MAX_SECONDS = "max-seconds"
+    MAX_BYTES = "max-bytes"
+    MAX_WAIT = "max-wait"
+    INTERRUPTED = "interrupted"
+    FAULT = "fault"
+
+
+class Desk:
+    """One frontier, many workers, in one process."""
+
+    def __init__(self, frontier: RocksFrontier, settings: Settings, clock: Callable[[], float] = time.time) -> None:
+        self.frontier = frontier
+        self.ending: Ending | None = None
+        self.reason = ""
+        self.asleep_until = 0.0
+        """When everybody waits: until when; 0 otherwise."""
+        self._settings = settings
+        self._clock = clock
+        self._started = clock()
+        self._news = asyncio.Event()
+        self._callers = 0
+
+    def end(self, ending: Ending, reason: str = "") -> None:
+        """No more leases from now on; the first reason counts."""
+        if self.ending is None:
+            self.ending, self.reason = ending, reason
+        self._wake()
+
+    def _wake(self) -> None:
+        self._news.set()
+        self._news = asyncio.Event()
+
+    async def lease(self, worker: str, most: int, now: float) -> list[Lease] | None:
+        """Leases as soon as there are some; None when the crawl is over."""
+        while True:
+            await self._judge()
+            if self.ending is not None:
+                return None
+            now = self._clock()
+            leases = await self.frontier.lease(worker, most, now)
+            if leases:
+                self.asleep_until = 0.0
+                return leases
+            ready = await self.frontier.next_ready(now)
+            nap = LONGEST_NAP if ready is None else min(max(ready - now, 0.0), LONGEST_NAP)
+            if ready is not None and ready <= now:
+                nap = STEAL_AFTER  # what is ready belongs to another worker, for a moment longer
+            self.asleep_until = ready or 0.0
+            news = self._news
+            try:
+                await asyncio.wait_for(news.wait(), nap)
+            except TimeoutError:
+                continue
+
+    async def _judge(self) -> None:
+        """Is it over?"""
+        if self.ending is not None:
+            return
+        settings, now = self._settings, self._clock()
+        if settings.max_seconds is not None and now - self._started >= settings.max_seconds:
+            self.end(Ending.MAX_SECONDS, f"{settings.max_seconds:g} seconds are over")
+            return
+        stats = await self.frontier.stats()
+        if settings.max_bytes is not None and stats.size >= settings.max_bytes:
+            self.end(Ending.MAX_BYTES, f"{stats.size:,} bytes are downloaded")
+        elif stats.leased:
+            return
+        elif not stats.queued and not stats.waiting:
+            self.end(Ending.FINISHED)
+        elif settings.max_pages is not None and stats.fetched >= settings.max_pages:
+            self.end(Ending.MAX_PAGES, f"{stats.fetched:,} pages are fetched")
+        else:
+            ready = await self.frontier.next_ready(now)
+            if ready is not None and ready - now > settings.max_wait:
+                self.end(Ending.MAX_WAIT, f"all that is left has to wait, the first for another {ready - now:,.0f} s")
+
+    async def complete(self, worker: str, done: Sequence[Done], now: float) -> int:
+        held = await self.frontier.complete(worker, done, self._clock())
+        self._wake()
+        return held
+
+    async def release(self, worker: str, leases: Sequence[int], now: float) -> None:
+        await self.frontier.release(worker, leases, self._clock())
+        self._wake()
+
+    async def reclaim(self, worker: str, blamed: Sequence[int] = ()) -> int:
+        taken = await self.frontier.reclaim(worker, self._clock(), blamed)
+        self._wake()
+        return taken
+
+    async def errand(self, worker: str, url: str, now: float) -> Lease | None:
+        return await self.frontier.errand(worker, url, self._clock())
+
+    async def discover(self, links: Sequence[Link], now: float, via: str | None = None) -> int:
+        new = await self.frontier.discover(links, self._clock(), via)
+        if new:
+            self._wake()
+        return new
+
+    async def seen_content(self, contents: Sequence[Content], now: float) -> list[Copy | None]:
+        return await self.frontier.seen_content(contents, self._clock())
+
+    async def seal(self, segment: str) -> None:
+        await self.frontier.seal(segment)
+
+    async def robots(self, origin: str) -> RobotsFile | None:
+        return await self.frontier.robots(origin)
+
+    async def extend(self, worker: str) -> None:
+        await self.frontier.extend(worker, self._clock())
+
+    async def stats(self) -> Stats:
+        return await self.frontier.stats()

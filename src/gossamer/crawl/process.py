@@ -1,0 +1,106 @@
+"""A worker process: `python -m gossamer.crawl.process SOCKET_FD NOTE_FD`, started by the supervisor and by nobody else.
+
+It is told everything by the first frame, works until the parent says there is no more, and ends. When the parent is gone it makes
+durable what it has and ends too. `NOTE_FD` is eight bytes of shared memory in which it writes which lease is being parsed:
+should it die, the parent knows whom to blame.
+"""
+
+import asyncio
+import contextlib
+import logging
+import mmap
+import os
+import signal
+import socket
+import sys
+from pathlib import Path
+
+from gossamer.crawl.remote import RemoteFrontier
+from gossamer.crawl.wire import Lost, Start, decode_start
+from gossamer.errors import GossamerError
+from gossamer.fetch import Fetcher
+from gossamer.scope import Scope
+from gossamer.settings import Settings
+from gossamer.store import Store
+from gossamer.worker import Worker
+
+__all__ = ["fetcher_for", "main", "store_info"]
+
+HEARTBEAT = 1.0
+
+
+def fetcher_for(settings: Settings, allowed: tuple[tuple[str, int], ...]) -> Fetcher:
+    import msgspec
+
+    return Fetcher(msgspec.structs.replace(settings.fetch, user_agent=settings.user_agent), allowed=frozenset(allowed))
+
+
+def store_info(settings: Settings) -> dict[str, str]:
+    """What each WARC file says of the crawl that made it."""
+    info = {"http-header-user-agent": settings.user_agent, "robots": "obey"}
+    return info | ({"operator": settings.contact} if settings.contact else {})
+
+
+def main(socket_fd: int, note_fd: int) -> None:
+    # Ctrl-C reaches the whole process group; only the parent decides what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with contextlib.suppress(ImportError):
+        import uvloop
+
+        uvloop.install()
+    asyncio.run(_work(socket.socket(fileno=socket_fd), mmap.mmap(note_fd, 8)))
+
+
+async def _work(connection: socket.socket, note: mmap.mmap) -> None:
+    first: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+    frontier = RemoteFrontier()
+    answered, frontier.frames._received = frontier.frames._received, first.set_result
+    connection.setblocking(False)
+    await asyncio.get_running_loop().create_connection(lambda: frontier.frames, sock=connection)
+    start = decode_start(await first)
+    frontier.frames._received = answered
+    logging.basicConfig(level=start.log_level, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
+    try:
+        await _crawl(start, frontier, note)
+    except Lost:
+        return
+    except GossamerError as error:
+        frontier.fault(str(error))
+    await asyncio.sleep(0)  # what was said in this turn goes into the last frame
+    frontier.frames.close()
+    await frontier.lost.wait()  # all of it has left
+
+
+async def _crawl(start: Start, frontier: RemoteFrontier, note: mmap.mmap) -> None:
+    settings = start.settings
+    store = Store(Path(start.folder), start.name, settings.store, info=store_info(settings))
+    fetcher = fetcher_for(settings, start.allowed)
+
+    def parsing(lease: int) -> None:
+        note[:8] = lease.to_bytes(8, "little")
+
+    scope = Scope(start.seeds, settings.scope, settings.include, settings.exclude)
+    worker = Worker(start.name, settings, scope, frontier, fetcher, store, parsing=parsing)
+
+    async def beat() -> None:
+        while True:
+            frontier.alive(worker.report())
+            await asyncio.sleep(HEARTBEAT)
+
+    async def orphaned() -> None:
+        await frontier.lost.wait()
+        worker.stop()
+
+    helpers = [asyncio.create_task(beat()), asyncio.create_task(orphaned())]
+    try:
+        await worker.run()
+    finally:
+        for helper in helpers:
+            helper.cancel()
+        await fetcher.close()
+    frontier.alive(worker.report())
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))
+    os._exit(0)  # nothing is left to do, and interpreter shutdown costs a tenth of a second

@@ -1,0 +1,217 @@
+"""A whole crawl on one machine: open the folder, mend what a crash left, take in the seeds, run, and say what came of it."""
+
+import asyncio
+import os
+import resource
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from gossamer import __version__
+from gossamer.crawl.desk import Desk, Ending
+from gossamer.crawl.folder import Crawled, Folder
+from gossamer.crawl.process import fetcher_for, store_info
+from gossamer.crawl.supervisor import Supervisor
+from gossamer.errors import InvalidURL
+from gossamer.frontier import Link, RocksFrontier, Stats
+from gossamer.scope import Scope
+from gossamer.settings import Settings
+from gossamer.store import Location, Store, StoreError, read, recover
+from gossamer.url import canonicalize, host_of, resolve
+from gossamer.worker import Counts, Worker, row_maker
+
+__all__ = ["Crawl", "Report", "Seeds"]
+
+FRONTIER_SYNC = 1.0
+
+
+class Seeds(msgspec.Struct, frozen=True):
+    """Where a crawl begins: canonical URLs, and the hosts and ports that were named outright."""
+
+    urls: tuple[str, ...]
+    named: tuple[tuple[str, int], ...]
+
+    @classmethod
+    def of(cls, given: list[str], settings: Settings) -> "Seeds":
+        """Seeds as typed; a missing scheme is https. InvalidURL names the first that is no URL."""
+        urls, named = [], []
+        for text in given:
+            text = text.strip()
+            if not text:
+                continue
+            try:
+                url = canonicalize(resolve(text if "://" in text else f"https://{text}"), settings.url)
+            except InvalidURL:
+                raise InvalidURL(f"the seed {text!r} is not a URL") from None
+            if not url.startswith(("http://", "https://")):
+                raise InvalidURL(f"the seed {text!r} is not an http or https URL")
+            urls.append(url)
+            named.append((host_of(url), _port(url)))
+        return cls(tuple(dict.fromkeys(urls)), tuple(dict.fromkeys(named)))
+
+
+def _port(url: str) -> int:
+    scheme, _, rest = url.partition("://")
+    port = rest.partition("/")[0].rpartition("]")[2].rpartition(":")[2]
+    return int(port) if port.isdigit() else {"http": 80, "https": 443}[scheme]
+
+
+class Report(msgspec.Struct, frozen=True):
+    """What a crawl came to, or stands at."""
+
+    ending: str
+    reason: str
+    fetched: int
+    stored: int
+    duplicates: int
+    failed: int
+    queued: int
+    waiting: int
+    urls_seen: int
+    hosts: int
+    refused: int
+    trapped: int
+    bytes: int
+    seconds: float
+    cpu_seconds: float
+    peak_memory: int
+    worker_deaths: int
+
+
+class Crawl:
+    """One run of a crawl."""
+
+    def __init__(self, folder: Folder, crawled: Crawled, seeds: Seeds, clock: Callable[[], float] = time.time) -> None:
+        self.folder = folder
+        self.settings = crawled.settings
+        self.seeds = seeds
+        self._crawled = crawled
+        self._clock = clock
+        self._started = time.monotonic()
+        self._supervisor: Supervisor | None = None
+        self._worker: Worker | None = None
+        self.desk: Desk | None = None
+        self.mended: list[str] = []
+
+    @classmethod
+    def prepare(cls, path: Path, given: list[str], settings: Settings, *, force: bool = False) -> "Crawl":
+        """A crawl in a new folder, or the one that is there already, continued."""
+        seeds = Seeds.of(given, settings)
+        folder = Folder(path)
+        if folder.exists():
+            crawled = folder.agree(seeds.urls, settings, force=force)
+            seeds = Seeds.of(list(crawled.seeds), settings)
+        else:
+            if not seeds.urls:
+                raise InvalidURL("there is nothing to crawl: name at least one URL")
+            crawled = Crawled(__version__, time.time(), seeds.urls, settings)
+        folder.save(crawled)
+        return cls(folder, crawled, seeds)
+
+    async def run(self) -> Report:
+        """Crawl until it is over; the report says why it is."""
+        settings = self.settings
+        frontier = await asyncio.to_thread(RocksFrontier, self.folder.frontier, settings.frontier)
+        try:
+            await self._mend(frontier)
+            desk = self.desk = Desk(frontier, settings, self._clock)
+            await frontier.discover([Link(url, priority=1.0) for url in self.seeds.urls], self._clock())
+            syncing = asyncio.create_task(self._sync_regularly(frontier))
+            try:
+                await (self._run_here(desk) if settings.workers == 0 else self._run_processes(desk))
+            finally:
+                syncing.cancel()
+            return await self.report()
+        finally:
+            await frontier.close()
+
+    async def _run_processes(self, desk: Desk) -> None:
+        count = self.settings.workers or len(os.sched_getaffinity(0))
+        self._supervisor = Supervisor(desk, self.settings, self.seeds.urls, self.seeds.named, self.folder.path, count)
+        await self._supervisor.run()
+
+    async def _run_here(self, desk: Desk) -> None:
+        settings = self.settings
+        store = Store(self.folder.path, f"w{os.getpid()}", settings.store, info=store_info(settings))
+        fetcher = fetcher_for(settings, self.seeds.named)
+        scope = Scope(self.seeds.urls, settings.scope, settings.include, settings.exclude)
+        self._worker = Worker(f"w{os.getpid()}", settings, scope, desk, fetcher, store)
+        try:
+            await self._worker.run()
+        except StoreError as error:
+            desk.end(Ending.FAULT, str(error))
+        finally:
+            await fetcher.close()
+
+    async def _sync_regularly(self, frontier: RocksFrontier) -> None:
+        while True:
+            await asyncio.sleep(FRONTIER_SYNC)
+            await asyncio.to_thread(frontier.sync)
+
+    async def _mend(self, frontier: RocksFrontier) -> None:
+        """After a crash: cut torn WARC tails, rebuild missing rows, and fetch again only what is really lost."""
+        mended = await asyncio.to_thread(recover, self.folder.path, row_maker(self.settings), self.settings.store)
+        self.mended = [str(each) for each in mended.files]
+        for segment, held in (await frontier.unsealed()).items():
+            lost = [
+                s.url for s in held if not _readable(self.folder.path, s.place.file, s.place.offset, s.place.length)
+            ]
+            await frontier.abandon(segment, self._clock(), lost)
+
+    def stop(self) -> None:
+        """Stop in order: no more leases, finish what is in hand, keep all state."""
+        if self.desk is not None:
+            self.desk.end(Ending.INTERRUPTED)
+        if self._worker is not None:
+            self._worker.stop()
+
+    def kill(self) -> None:
+        """Stop at once; what is in hand is fetched again next time."""
+        if self._supervisor is not None:
+            self._supervisor.kill()
+
+    def counts(self) -> list[Counts]:
+        """What each worker has done."""
+        if self._supervisor is not None:
+            return self._supervisor.counts()
+        return [self._worker.report()] if self._worker is not None else []
+
+    async def report(self) -> Report:
+        """How things stand."""
+        assert self.desk is not None
+        stats: Stats = await self.desk.stats()
+        counts = self.counts()
+        usage = resource.getrusage(resource.RUSAGE_SELF)
+        children = resource.getrusage(resource.RUSAGE_CHILDREN)
+        ended = children.ru_utime + children.ru_stime
+        own = usage.ru_utime + usage.ru_stime
+        workers = 0.0 if self._supervisor is None else max(ended, sum(c.cpu for c in counts))
+        return Report(
+            ending=self.desk.ending or "",
+            reason=self.desk.reason,
+            fetched=stats.fetched,
+            stored=stats.done - stats.copies,
+            duplicates=stats.copies,
+            failed=stats.failed,
+            queued=stats.queued,
+            waiting=stats.waiting,
+            urls_seen=stats.seen,
+            hosts=stats.hosts,
+            refused=stats.refused,
+            trapped=stats.trapped,
+            bytes=stats.size,
+            seconds=round(time.monotonic() - self._started, 3),
+            cpu_seconds=round(own + workers, 3),
+            peak_memory=max([usage.ru_maxrss * 1024, *(c.memory for c in counts)]),
+            worker_deaths=self._supervisor.deaths if self._supervisor is not None else 0,
+        )
+
+
+def _readable(folder: Path, file: str, offset: int, length: int) -> bool:
+    try:
+        read(folder, Location(file, offset, length))
+    except (StoreError, ValueError, EOFError, OSError):
+        return False
+    return True

@@ -1,0 +1,212 @@
+"""Worker processes: started, listened to, and replaced when they die or fall silent.
+
+A worker says it is alive every second. One that says nothing for `SILENCE` seconds hangs (a parser gone quadratic, say) and
+is killed. Of a dead worker all leases come back at once; the page that was in its parser's hands is blamed, and after three workers it
+is given up. A worker that dies at start, again and again, ends the crawl with a sentence instead of a loop.
+"""
+
+import asyncio
+import logging
+import mmap
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from gossamer.crawl import wire
+from gossamer.crawl.desk import Desk, Ending
+from gossamer.settings import Settings
+from gossamer.worker import Counts
+
+__all__ = ["Supervisor"]
+
+log = logging.getLogger("gossamer.crawl")
+
+SILENCE = 30.0
+CHECK = 1.0
+EARLY = 5.0
+EARLY_DEATHS = 3
+
+
+class _Process:
+    """One worker process and the parent's end of its socket."""
+
+    def __init__(self, name: str, desk: Desk, gone: Callable[["_Process"], None]) -> None:
+        self.name = name
+        self.counts = Counts()
+        self.heard = self.started = time.monotonic()
+        self.process: asyncio.subprocess.Process | None = None
+        self.fault: str | None = None
+        self._desk = desk
+        self._gone = gone
+        self._note = mmap.mmap(-1, 8)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._silent = asyncio.Event()
+        self._frames = wire.Frames(self._received, self._silent.set)
+
+    async def start(self, start: wire.Start) -> None:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        note = os.memfd_create("gossamer-note")
+        try:
+            os.ftruncate(note, 8)
+            self._note = mmap.mmap(note, 8)
+            ours.setblocking(False)
+            self.process = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", "gossamer.crawl.process", str(theirs.fileno()), str(note),
+                pass_fds=(theirs.fileno(), note), stdin=asyncio.subprocess.DEVNULL,
+            )  # fmt: skip
+        finally:
+            theirs.close()
+            os.close(note)
+        await asyncio.get_running_loop().create_connection(lambda: self._frames, sock=ours)
+        self._frames.send_alone(start)
+        self._keep(asyncio.create_task(self._wait()))
+
+    async def _wait(self) -> None:
+        assert self.process is not None
+        await self.process.wait()
+        await self._silent.wait()  # its last words are still in the socket when it ends
+        await asyncio.sleep(0)
+        self._gone(self)
+
+    def parsing(self) -> int:
+        """The lease that was in the parser's hands last; 0 for none."""
+        return int.from_bytes(self._note[:8], "little")
+
+    def kill(self) -> None:
+        if self.process is not None and self.process.returncode is None:
+            self.process.kill()
+
+    def _keep(self, task: asyncio.Task[None]) -> None:
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _received(self, frame: bytes) -> None:
+        self.heard = time.monotonic()
+        asks = wire.decode_asks(frame)
+        self._keep(asyncio.create_task(self._serve(asks)))
+
+    async def _serve(self, asks: list[wire.Ask]) -> None:
+        """Answer the calls of one frame in order; a call for leases waits on its own, so that nothing waits behind it."""
+        for ask in asks:
+            match ask:
+                case wire.LeaseAsk():
+                    self._keep(asyncio.create_task(self._lease(ask)))
+                case wire.CompleteAsk():
+                    await self._desk.complete(self.name, ask.done, 0.0)
+                case wire.ContentAsk():
+                    copies = await self._desk.seen_content(ask.contents, 0.0)
+                    self._frames.send(wire.CopiesReply(ask.number, copies))
+                case wire.RobotsAsk():
+                    self._frames.send(wire.RobotsReply(ask.number, await self._desk.robots(ask.origin)))
+                case wire.SealAsk():
+                    await self._desk.seal(ask.segment)
+                case wire.ReleaseAsk():
+                    await self._desk.release(self.name, ask.leases, 0.0)
+                case wire.ErrandAsk():
+                    self._frames.send(wire.ErrandReply(ask.number, await self._desk.errand(self.name, ask.url, 0.0)))
+                case wire.DiscoverAsk():
+                    self._frames.send(wire.HeldReply(ask.number, await self._desk.discover(ask.links, 0.0, ask.via)))
+                case wire.AliveAsk():
+                    self.counts = ask.counts
+                    await self._desk.extend(self.name)
+                case wire.FaultAsk():
+                    self.fault = ask.sentence
+
+    async def _lease(self, ask: wire.LeaseAsk) -> None:
+        leases = await self._desk.lease(self.name, ask.most, 0.0)
+        self._frames.send(wire.LeasesReply(ask.number, leases))
+
+
+class Supervisor:
+    """Keeps `count` workers at work until the desk has no more."""
+
+    def __init__(
+        self,
+        desk: Desk,
+        settings: Settings,
+        seeds: tuple[str, ...],
+        allowed: tuple[tuple[str, int], ...],
+        folder: Path,
+        count: int,
+    ) -> None:
+        self._desk = desk
+        self._settings = settings
+        self._seeds = seeds
+        self._allowed = allowed
+        self._folder = folder
+        self._count = count
+        self._number = 0
+        self._live: dict[str, _Process] = {}
+        self._ended: list[Counts] = []
+        self._early = 0
+        self._changed = asyncio.Event()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.deaths = 0
+
+    async def run(self) -> None:
+        """Returns when every worker has ended."""
+        for _ in range(self._count):
+            await self._start_one()
+        watch = asyncio.create_task(self._watch())
+        try:
+            while self._live:
+                await self._changed.wait()
+                self._changed.clear()
+        finally:
+            watch.cancel()
+
+    def counts(self) -> list[Counts]:
+        """The counters of all workers there were."""
+        return self._ended + [process.counts for process in self._live.values()]
+
+    def kill(self) -> None:
+        """End all workers now; what they had in hand is fetched again."""
+        for process in self._live.values():
+            process.kill()
+
+    async def _start_one(self) -> None:
+        self._number += 1
+        name = f"w{os.getpid()}_{self._number}"
+        process = self._live[name] = _Process(name, self._desk, self._gone)
+        level = logging.getLogger().getEffectiveLevel()
+        await process.start(wire.Start(name, self._settings, self._seeds, self._allowed, str(self._folder), level))
+
+    async def _watch(self) -> None:
+        while True:
+            await asyncio.sleep(CHECK)
+            now = time.monotonic()
+            for process in self._live.values():
+                if now - process.heard > SILENCE:
+                    log.warning(
+                        "worker %s has been silent for %.0f s and is replaced", process.name, now - process.heard
+                    )
+                    process.kill()
+
+    def _gone(self, process: _Process) -> None:
+        task = asyncio.create_task(self._replace(process))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _replace(self, process: _Process) -> None:
+        assert process.process is not None
+        del self._live[process.name]
+        self._ended.append(process.counts)
+        blamed = [lease for lease in (process.parsing(),) if lease]
+        taken = await self._desk.reclaim(process.name, blamed)
+        if process.fault is not None:
+            self._desk.end(Ending.FAULT, process.fault)
+        elif self._desk.ending is None:
+            self.deaths += 1
+            code = process.process.returncode or 0
+            how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+            log.warning("worker %s died (%s); its %d leases are back", process.name, how, taken)
+            self._early = self._early + 1 if time.monotonic() - process.started < EARLY else 0
+            if self._early >= EARLY_DEATHS * self._count:
+                self._desk.end(Ending.FAULT, f"workers die as soon as they start ({how}); the log above says why")
+            else:
+                await self._start_one()
+        self._changed.set()

@@ -1,0 +1,99 @@
+"""From the links of a page to the links of the frontier: what is followed, and what need not be said again.
+
+Most links of a page were on the page before. A link that this worker has already reported, at this depth or a smaller one, is not
+reported again: the frontier would only answer that it knows. The memory of what was reported is bounded; forgetting costs a
+repeated report, nothing else.
+"""
+
+from gossamer.frontier import Kind, Lease, Link
+from gossamer.parse import Page
+from gossamer.scope import Scope
+from gossamer.settings import Settings
+from gossamer.sitemap import Sitemap
+from gossamer.traps import check
+from gossamer.url import canonicalize
+
+__all__ = ["Follower"]
+
+REMEMBERED = 500_000
+
+# Which <link> elements name a page: the others are style sheets, icons and hints for browsers.
+_LINK_RELS = frozenset(
+    {"canonical", "next", "prev", "alternate", "amphtml", "index", "contents", "start", "help", "up"}
+)
+
+
+class Follower:
+    """Decides which links of a page are discovered."""
+
+    def __init__(self, settings: Settings, scope: Scope) -> None:
+        self._settings = settings
+        self._scope = scope
+        self._reported: dict[str, int] = {}
+
+    def admits(self, url: str, depth: int) -> bool:
+        """Whether a canonical URL is in scope, not too deep and not a trap by its shape."""
+        most = self._settings.max_depth
+        if most is not None and depth > most:
+            return False
+        return url.startswith("http") and self._scope.holds(url) and check(url, self._settings.traps) is None
+
+    def _new(self, url: str, depth: int) -> bool:
+        before = self._reported.get(url)
+        if before is not None and before <= depth:
+            return False
+        if not self.admits(url, depth):
+            depth = -1 if before is None and self._settings.max_depth is None else depth
+            self._reported[url] = depth  # out of scope at any depth when there is no limit to it
+            return False
+        if len(self._reported) >= REMEMBERED:
+            self._reported.clear()
+        self._reported[url] = depth
+        return True
+
+    def of_page(self, page: Page, lease: Lease) -> list[Link]:
+        """The links of a page that the frontier may not know yet."""
+        if page.robots.nofollow:
+            return []
+        found: list[Link] = []
+        depth = lease.depth + 1
+        new = self._new
+        for link in page.links:
+            if link.kind == "link" and _LINK_RELS.isdisjoint(link.rel.split()):
+                continue
+            if link.rel and "nofollow" in link.rel:
+                continue
+            if new(link.url, depth):
+                found.append(Link(link.url, depth))
+        if page.refresh is not None:
+            found += self.of_redirect(page.refresh.url, lease)
+        if self._settings.sitemaps:
+            for feed in page.feeds:
+                url = canonicalize(feed.url, self._settings.url)
+                if new(url, depth):
+                    found.append(Link(url, depth, kind=Kind.SITEMAP))
+        return found
+
+    def of_redirect(self, target: str, lease: Lease) -> list[Link]:
+        """Where a page says it went: as deep as the page itself, one hop further."""
+        if lease.hops >= self._settings.max_redirects or not self._new(target, lease.depth):
+            return []
+        return [Link(target, lease.depth, hops=lease.hops + 1, kind=lease.kind)]
+
+    def of_sitemap(self, sitemap: Sitemap, lease: Lease) -> list[Link]:
+        """Pages and further sitemaps that a sitemap names; pages count as one link away from the seeds."""
+        found: list[Link] = []
+        for entry in sitemap.entries:
+            url = canonicalize(entry.url, self._settings.url)
+            if self._new(url, 1):
+                found.append(Link(url, 1, entry.priority if entry.priority is not None else 0.5))
+        if lease.depth < SITEMAP_DEPTH:
+            for child in sitemap.children:
+                url = canonicalize(child.url, self._settings.url)
+                if child.inside and self._new(url, 0):
+                    found.append(Link(url, lease.depth + 1, kind=Kind.SITEMAP))
+        return found
+
+
+SITEMAP_DEPTH = 4
+"""Sitemap indexes may name indexes, which the protocol forbids and some sites do; not without end."""

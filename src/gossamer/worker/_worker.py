@@ -1,0 +1,344 @@
+"""The hot path: what happens to one lease.
+
+Every step either goes on or returns a `Done`. Nothing raises for what the web does; what the crawler itself does wrong is an
+outcome too (`unexpected`), so that one bad page never takes the others with it.
+"""
+
+import asyncio
+import logging
+import resource
+import time
+from base64 import b32encode
+from collections.abc import Callable
+
+import msgspec
+
+from gossamer.fetch import Failure, Fetcher, Request, Response
+from gossamer.fingerprint import digest, warc_digest
+from gossamer.frontier import Content, Copy, Done, Kind, Lease, Link, Place
+from gossamer.outcome import Action, ErrorClass, Outcome, for_error, for_status, retry_wait, settled
+from gossamer.parse import Page
+from gossamer.scope import Scope
+from gossamer.settings import NearDuplicates, Settings
+from gossamer.sitemap import parse_sitemap
+from gossamer.store import Location, Store
+from gossamer.url import LinkMemory, origin_of
+from gossamer.worker._counts import Counts
+from gossamer.worker._leases import Leases
+from gossamer.worker._links import Follower
+from gossamer.worker._robots import RobotsDesk
+from gossamer.worker._rows import capture_of, read_page, redirect_of, row_of, simhash_of
+
+__all__ = ["Worker"]
+
+log = logging.getLogger("gossamer.worker")
+
+SYNC_EVERY = 1.0
+DISCOVERED_AT_ONCE = 2_000
+SITEMAP_BYTES = 50 << 20
+
+
+class Worker:
+    """Takes leases and brings back what came of them, until the frontier has no more."""
+
+    def __init__(
+        self,
+        name: str,
+        settings: Settings,
+        scope: Scope,
+        frontier: Leases,
+        fetcher: Fetcher,
+        store: Store,
+        clock: Callable[[], float] = time.time,
+        parsing: Callable[[int], None] = lambda lease: None,
+    ) -> None:
+        """`parsing` is told which lease is in the parser's hands (0: none), for whoever has to explain a death."""
+        self.name = name
+        self.counts = Counts()
+        self._settings = settings
+        self._frontier = frontier
+        self._fetcher = fetcher
+        self._store = store
+        self._clock = clock
+        self._parsing = parsing
+        self._follow = Follower(settings, scope)
+        self._robots = RobotsDesk(name, settings, frontier, fetcher)
+        self._memory = LinkMemory(settings.url)
+        self._flying: dict[asyncio.Task[None], Lease] = {}
+        self._landed = asyncio.Event()
+        self._stopping = False
+        self._segment = 0
+        self._stored_since = 0
+
+    # --- the loop -------------------------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Work until told to stop or the frontier says there is no more; then make everything durable."""
+        syncing = asyncio.create_task(self._sync_regularly())
+        try:
+            while not self._stopping:
+                room = self._settings.concurrency - len(self._flying)
+                # Leases come in bunches: asking for each single place that gets free would cost a message a page.
+                if room * 4 < self._settings.concurrency:
+                    self._landed.clear()
+                    await self._landed.wait()
+                    continue
+                leases = await self._frontier.lease(self.name, room, self._clock())
+                if leases is None:
+                    break
+                for lease in leases:
+                    task = asyncio.create_task(self._visit(lease))
+                    self._flying[task] = lease
+                    task.add_done_callback(self._land)
+            await self._settle()
+        finally:
+            syncing.cancel()
+            await self._sync()
+            await asyncio.to_thread(self._store.close)
+
+    def stop(self) -> None:
+        """Take no more leases; those in hand are finished, or given back after a moment."""
+        self._stopping = True
+        self._landed.set()
+
+    async def _settle(self, grace: float = 10.0) -> None:
+        if self._flying:
+            _, late = await asyncio.wait(self._flying, timeout=grace)
+            given_back = [self._flying[task].id for task in late]
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+            if given_back:
+                await self._frontier.release(self.name, given_back, self._clock())
+
+    def _land(self, task: asyncio.Task[None]) -> None:
+        del self._flying[task]
+        self._landed.set()
+        if not task.cancelled() and task.exception() is not None:
+            raise_later(task.exception())
+
+    async def _sync_regularly(self) -> None:
+        while True:
+            await asyncio.sleep(SYNC_EVERY)
+            await self._sync()
+            await asyncio.to_thread(self._store.write_parts)
+
+    async def _sync(self) -> None:
+        """Make durable what was stored so far, and say so: one group commit."""
+        if not self._stored_since:
+            return
+        segment, self._segment, self._stored_since = self._segment, self._segment + 1, 0
+        await asyncio.to_thread(self._store.sync)
+        await self._frontier.seal(self._segment_name(segment))
+
+    def _segment_name(self, number: int) -> str:
+        return f"{self.name}-{number}"
+
+    def report(self) -> Counts:
+        """The counters, with what the process has used."""
+        usage = resource.getrusage(resource.RUSAGE_SELF)
+        self.counts.flying = len(self._flying)
+        self.counts.cpu = usage.ru_utime + usage.ru_stime
+        self.counts.memory = usage.ru_maxrss * 1024
+        return self.counts
+
+    # --- one lease ------------------------------------------------------------------------------------------------
+
+    async def _visit(self, lease: Lease) -> None:
+        try:
+            if lease.kind is Kind.PAGE:
+                done = await self._page(lease)
+            elif lease.kind is Kind.SITEMAP:
+                done = await self._sitemap(lease)
+            else:
+                done, answer = await self._robots.read(lease, self._clock())
+                if answer is not None:
+                    self._archive(lease, answer)
+        except asyncio.CancelledError:
+            raise
+        except (
+            OSError,
+            msgspec.MsgspecError,
+            ValueError,
+            RuntimeError,
+            ArithmeticError,
+            LookupError,
+            TypeError,
+        ) as error:
+            log.exception("a fault of our own at %s", lease.url)
+            self._parsing(0)
+            done = self._failed(
+                lease, for_error(ErrorClass.UNEXPECTED), ErrorClass.UNEXPECTED, f"{type(error).__name__}: {error}"
+            )
+        await self._frontier.complete(self.name, [done], self._clock())
+
+    async def _page(self, lease: Lease) -> Done:
+        robots = await self._robots.of(origin_of(lease.url), self._clock())
+        if not robots.allows(self._settings.user_agent, lease.url):
+            self.counts.denied += 1
+            return self._refused(lease, ErrorClass.ROBOTS_DENIED)
+        at = self._clock()
+        answer = await self._fetcher.fetch(Request(lease.url, _conditions(lease)))
+        if isinstance(answer, Failure):
+            self._count_status(0)
+            return self._failed(lease, for_error(answer.error), answer.error, answer.detail, answer)
+        self._count_status(answer.status)
+        outcome, error = for_status(answer.status), None
+        if answer.truncated == "disconnect":
+            outcome, error = for_error(ErrorClass.BODY_TRUNCATED), ErrorClass.BODY_TRUNCATED
+        if settled(outcome, lease.attempt) in (Action.RETRY, Action.DEFER_HOST):
+            return self._failed(lease, outcome, error, outcome.reason, answer)
+        return await self._keep(lease, answer, outcome, at)
+
+    async def _keep(self, lease: Lease, answer: Response, outcome: Outcome, at: float) -> Done:
+        """Parse, recognise and store an answer that settles its URL."""
+        settings = self._settings
+        action = settled(outcome, lease.attempt)
+        page = self._parse(lease, answer) if outcome.stores_body and answer.body else None
+        wanted = page is not None and not page.robots.noindex
+        content, digest = _digests(answer) if wanted else (None, "")
+        simhash = simhash_of(page, settings) if page is not None and wanted else None
+        copy = await self._copy_of(lease, content, simhash) if content is not None and action is Action.DONE else None
+        near = copy is not None and copy.near
+        stored = wanted and not (near and settings.near_duplicates is NearDuplicates.SKIP)
+        redirect = redirect_of(answer.header("location"), lease.url, settings) if action is Action.REDIRECT else None
+        links = self._links(lease, page, copy, redirect)
+        capture = capture_of(lease, answer, at, outcome, copy, digest, stored=stored)
+        location = self._store.append(capture)
+        self._stored_since += 1
+        row = row_of(
+            capture, location, page if stored and (copy is None or near) else None, simhash, redirect, settings
+        )
+        self._store.add_row(row)
+        self._count(answer, copy, stored)
+        return Done(
+            lease.id, action, answer.status, None, None if action is Action.DONE else outcome.reason,
+            seconds=answer.timings.total, size=len(answer.body), retry_after=answer.header("retry-after"),
+            place=self._place(location), etag=row.etag, last_modified=row.last_modified, digest=content,
+            copy_of=copy.url if copy is not None else None, redirect=redirect, address=answer.address, links=links,
+        )  # fmt: skip
+
+    def _parse(self, lease: Lease, answer: Response) -> Page:
+        self._parsing(lease.id)
+        page = read_page(answer.content, lease.url, answer.headers, self._settings, self._memory)
+        self._parsing(0)
+        return page
+
+    async def _copy_of(self, lease: Lease, content: bytes, simhash: int | None) -> Copy | None:
+        [copy] = await self._frontier.seen_content([Content(lease.url, content, simhash)], self._clock())
+        return copy
+
+    def _links(self, lease: Lease, page: Page | None, copy: Copy | None, redirect: str | None) -> tuple[Link, ...]:
+        if redirect is not None:
+            return tuple(self._follow.of_redirect(redirect, lease))
+        if page is None or (copy is not None and not copy.near):
+            return ()  # the links of an exact copy were followed where it was first seen
+        links = tuple(self._follow.of_page(page, lease))
+        self.counts.links += len(links)
+        return links
+
+    def _place(self, location: Location) -> Place:
+        return Place(self._segment_name(self._segment), location.file, location.offset, location.length)
+
+    async def _sitemap(self, lease: Lease) -> Done:
+        robots = await self._robots.of(origin_of(lease.url), self._clock())
+        if not robots.allows(self._settings.user_agent, lease.url):
+            return self._refused(lease, ErrorClass.ROBOTS_DENIED)
+        answer = await self._fetcher.fetch(Request(lease.url, max_body=SITEMAP_BYTES))
+        if isinstance(answer, Failure):
+            return self._failed(lease, for_error(answer.error), answer.error, answer.detail, answer)
+        outcome = for_status(answer.status)
+        action = settled(outcome, lease.attempt)
+        if action in (Action.RETRY, Action.DEFER_HOST):
+            return self._failed(lease, outcome, None, outcome.reason, answer)
+        place = self._archive(lease, answer)
+        links: list[Link] = []
+        if action is Action.REDIRECT:
+            target = redirect_of(answer.header("location"), lease.url, self._settings)
+            links = self._follow.of_redirect(target, lease) if target is not None else []
+        elif action is Action.DONE:
+            self._parsing(lease.id)
+            sitemap = parse_sitemap(answer.content, lease.url, answer.header("content-type"), self._settings.sitemap)
+            self._parsing(0)
+            links = self._follow.of_sitemap(sitemap, lease)
+            while len(links) > DISCOVERED_AT_ONCE:  # a large sitemap in pieces: no verb does unbounded work
+                await self._frontier.discover(links[-DISCOVERED_AT_ONCE:], self._clock(), lease.url)
+                del links[-DISCOVERED_AT_ONCE:]
+        return Done(
+            lease.id, action, answer.status, seconds=answer.timings.total, size=len(answer.body), place=place,
+            address=answer.address, links=tuple(links), retry_after=answer.header("retry-after"),
+        )  # fmt: skip
+
+    def _archive(self, lease: Lease, answer: Response) -> Place:
+        """Keep an answer that is no page: it belongs into the WARC, not into the table."""
+        outcome = for_status(answer.status)
+        stored = bool(answer.body) and answer.status < 400
+        capture = capture_of(lease, answer, self._clock(), outcome, None, "", stored=stored)
+        location = self._store.append(capture, row_follows=False)
+        self._stored_since += 1
+        return self._place(location)
+
+    # --- outcomes -------------------------------------------------------------------------------------------------
+
+    def _refused(self, lease: Lease, error: ErrorClass) -> Done:
+        return Done(lease.id, Action.REFUSED, error=error, detail=for_error(error).reason, requested=False)
+
+    def _failed(
+        self,
+        lease: Lease,
+        outcome: Outcome,
+        error: ErrorClass | None,
+        detail: str,
+        answer: Response | Failure | None = None,
+    ) -> Done:
+        """A `Done` for an outcome that keeps nothing: tried again, or given up."""
+        action = settled(outcome, lease.attempt)
+        wait = retry_wait(outcome, lease.attempt, (lease.id % 64) / 63) * self._settings.patience
+        if action in (Action.RETRY, Action.DEFER_HOST):
+            self.counts.retried += 1
+        elif action is Action.DEAD:
+            self.counts.failed += 1
+        response = answer if isinstance(answer, Response) else None
+        return Done(
+            lease.id, action, response.status if response is not None else 0, error, detail,
+            requested=error is not ErrorClass.GUARD_REFUSED, seconds=answer.timings.total if answer is not None else 0.0,
+            retry_after=response.header("retry-after") if response is not None else None, wait=wait,
+            address=(answer.address or None) if answer is not None else None,
+        )  # fmt: skip
+
+    def _count_status(self, status: int) -> None:
+        kind = status // 100 if 100 <= status < 600 else 0
+        self.counts.statuses[kind] = self.counts.statuses.get(kind, 0) + 1
+
+    def _count(self, answer: Response, copy: Copy | None, stored: bool) -> None:
+        counts = self.counts
+        counts.pages += 1
+        counts.size += len(answer.body)
+        if copy is not None and copy.near:
+            counts.near += 1
+        elif copy is not None:
+            counts.exact += 1
+        if stored and (copy is None or copy.near):
+            counts.stored += 1
+
+
+def raise_later(error: BaseException | None) -> None:
+    """A task that cannot report its own fault: the loop's handler logs it."""
+    asyncio.get_running_loop().call_exception_handler({"message": "a visit failed", "exception": error})
+
+
+def _conditions(lease: Lease) -> tuple[tuple[str, str], ...]:
+    conditions: tuple[tuple[str, str], ...] = ()
+    if lease.etag is not None:
+        conditions = (("If-None-Match", lease.etag),)
+    if lease.last_modified is not None:
+        conditions += (("If-Modified-Since", lease.last_modified),)
+    return conditions
+
+
+def _digests(answer: Response) -> tuple[bytes, str]:
+    """Digest of the decoded content (what makes pages equal) and of the body as sent (what the WARC states)."""
+    content = digest(answer.content)
+    if answer.content is answer.body:
+        return content, "sha256:" + b32encode(content).decode("ascii")
+    return content, warc_digest(answer.body)
