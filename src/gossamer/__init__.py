@@ -4,8 +4,6 @@ The pure rules of crawling, each a module of plain values and functions, can be 
 `url`, `robots`, `sitemap`, `parse`, `fingerprint`, `traps`, `politeness`, `recrawl`, `outcome`.
 """
 
-from importlib.metadata import version
-
 __all__ = ["__version__"]
 
-__version__ = version("gossamer")
+__version__ = "0.1.0"

@@ -1,37 +1,40 @@
-"""A worker process: `python -m gossamer.crawl.process SOCKET_FD NOTE_FD`, started by the supervisor and by nobody else.
+"""A worker process: `main` runs in it, with a socket to the parent and eight bytes of shared memory.
 
 It is told everything by the first frame, works until the parent says there is no more, and ends. When the parent is gone it makes
-durable what it has and ends too. `NOTE_FD` is eight bytes of shared memory in which it writes which lease is being parsed:
-should it die, the parent knows whom to blame.
+durable what it has and ends too. In the shared memory it writes which lease is being parsed: should it die, the parent knows whom to
+blame.
 """
 
 import asyncio
 import contextlib
+import gc
 import logging
 import mmap
-import os
 import signal
 import socket
 import sys
 from pathlib import Path
 
+import msgspec
+
 from gossamer.crawl.remote import RemoteFrontier
 from gossamer.crawl.wire import Lost, Start, decode_start
 from gossamer.errors import GossamerError
 from gossamer.fetch import Fetcher
+from gossamer.fingerprint import text_print
+from gossamer.parse import parse_page
 from gossamer.scope import Scope
 from gossamer.settings import Settings
 from gossamer.store import Store
+from gossamer.url import registrable_domain
 from gossamer.worker import Worker
 
-__all__ = ["fetcher_for", "main", "store_info"]
+__all__ = ["fetcher_for", "main", "store_info", "warm_up"]
 
 HEARTBEAT = 1.0
 
 
 def fetcher_for(settings: Settings, allowed: tuple[tuple[str, int], ...]) -> Fetcher:
-    import msgspec
-
     return Fetcher(msgspec.structs.replace(settings.fetch, user_agent=settings.user_agent), allowed=frozenset(allowed))
 
 
@@ -41,7 +44,18 @@ def store_info(settings: Settings) -> dict[str, str]:
     return info | ({"operator": settings.contact} if settings.contact else {})
 
 
+def warm_up() -> None:
+    """Do once, before workers are forked, what each would do at its first page: tables are built, lists are read."""
+    text_print("one two three four five six seven eight")
+    registrable_domain("www.example.com")
+    parse_page(
+        b"<!doctype html><title>t</title><p>some words of a page", "https://example.com/", "text/html", text="both"
+    )
+
+
 def main(socket_fd: int, note_fd: int) -> None:
+    """Work until the parent has no more; called in a process of its own."""
+    gc.set_threshold(20_000, 20, 50)  # a page makes thousands of small objects, and next to no cycles
     # Ctrl-C reaches the whole process group; only the parent decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with contextlib.suppress(ImportError):
@@ -99,8 +113,3 @@ async def _crawl(start: Start, frontier: RemoteFrontier, note: mmap.mmap) -> Non
             helper.cancel()
         await fetcher.close()
     frontier.alive(worker.report())
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))
-    os._exit(0)  # nothing is left to do, and interpreter shutdown costs a tenth of a second

@@ -12,7 +12,8 @@ import msgspec
 from gossamer import __version__
 from gossamer.crawl.desk import Desk, Ending
 from gossamer.crawl.folder import Crawled, Folder
-from gossamer.crawl.process import fetcher_for, store_info
+from gossamer.crawl.nursery import Nursery
+from gossamer.crawl.process import fetcher_for, main, store_info, warm_up
 from gossamer.crawl.supervisor import Supervisor
 from gossamer.errors import InvalidURL
 from gossamer.frontier import Link, RocksFrontier, Stats
@@ -94,6 +95,10 @@ class Crawl:
         self._worker: Worker | None = None
         self.desk: Desk | None = None
         self.mended: list[str] = []
+        self._nursery: Nursery | None = None
+        if self.settings.workers != 0:
+            warm_up()
+            self._nursery = Nursery(main)
 
     @classmethod
     def prepare(cls, path: Path, given: list[str], settings: Settings, *, force: bool = False) -> "Crawl":
@@ -129,8 +134,14 @@ class Crawl:
 
     async def _run_processes(self, desk: Desk) -> None:
         count = self.settings.workers or len(os.sched_getaffinity(0))
-        self._supervisor = Supervisor(desk, self.settings, self.seeds.urls, self.seeds.named, self.folder.path, count)
-        await self._supervisor.run()
+        assert self._nursery is not None
+        self._supervisor = Supervisor(
+            self._nursery, desk, self.settings, self.seeds.urls, self.seeds.named, self.folder.path, count
+        )
+        try:
+            await self._supervisor.run()
+        finally:
+            self._nursery.close()  # and with it the CPU time of all workers is ours to report
 
     async def _run_here(self, desk: Desk) -> None:
         settings = self.settings

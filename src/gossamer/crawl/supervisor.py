@@ -11,13 +11,13 @@ import mmap
 import os
 import signal
 import socket
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 from gossamer.crawl import wire
 from gossamer.crawl.desk import Desk, Ending
+from gossamer.crawl.nursery import Nursery
 from gossamer.settings import Settings
 from gossamer.worker import Counts
 
@@ -38,47 +38,39 @@ class _Process:
         self.name = name
         self.counts = Counts()
         self.heard = self.started = time.monotonic()
-        self.process: asyncio.subprocess.Process | None = None
+        self.pid = 0
         self.fault: str | None = None
         self._desk = desk
         self._gone = gone
         self._note = mmap.mmap(-1, 8)
         self._tasks: set[asyncio.Task[None]] = set()
-        self._silent = asyncio.Event()
-        self._frames = wire.Frames(self._received, self._silent.set)
+        self._frames = wire.Frames(self._received, self._ended)
 
-    async def start(self, start: wire.Start) -> None:
+    async def start(self, nursery: Nursery, start: wire.Start) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         note = os.memfd_create("gossamer-note")
         try:
             os.ftruncate(note, 8)
             self._note = mmap.mmap(note, 8)
-            ours.setblocking(False)
-            self.process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "gossamer.crawl.process", str(theirs.fileno()), str(note),
-                pass_fds=(theirs.fileno(), note), stdin=asyncio.subprocess.DEVNULL,
-            )  # fmt: skip
+            self.pid = nursery.fork(theirs.fileno(), note)
         finally:
             theirs.close()
             os.close(note)
+        ours.setblocking(False)
         await asyncio.get_running_loop().create_connection(lambda: self._frames, sock=ours)
         self._frames.send_alone(start)
-        self._keep(asyncio.create_task(self._wait()))
 
-    async def _wait(self) -> None:
-        assert self.process is not None
-        await self.process.wait()
-        await self._silent.wait()  # its last words are still in the socket when it ends
-        await asyncio.sleep(0)
-        self._gone(self)
+    def _ended(self) -> None:
+        """The socket is closed, and what was still in it has been read: the worker is gone, or is about to be."""
+        asyncio.get_running_loop().call_soon(self._gone, self)
 
     def parsing(self) -> int:
         """The lease that was in the parser's hands last; 0 for none."""
         return int.from_bytes(self._note[:8], "little")
 
     def kill(self) -> None:
-        if self.process is not None and self.process.returncode is None:
-            self.process.kill()
+        if self.pid:
+            os.kill(self.pid, signal.SIGKILL)
 
     def _keep(self, task: asyncio.Task[None]) -> None:
         self._tasks.add(task)
@@ -126,6 +118,7 @@ class Supervisor:
 
     def __init__(
         self,
+        nursery: Nursery,
         desk: Desk,
         settings: Settings,
         seeds: tuple[str, ...],
@@ -133,6 +126,7 @@ class Supervisor:
         folder: Path,
         count: int,
     ) -> None:
+        self._nursery = nursery
         self._desk = desk
         self._settings = settings
         self._seeds = seeds
@@ -173,7 +167,9 @@ class Supervisor:
         name = f"w{os.getpid()}_{self._number}"
         process = self._live[name] = _Process(name, self._desk, self._gone)
         level = logging.getLogger().getEffectiveLevel()
-        await process.start(wire.Start(name, self._settings, self._seeds, self._allowed, str(self._folder), level))
+        await process.start(
+            self._nursery, wire.Start(name, self._settings, self._seeds, self._allowed, str(self._folder), level)
+        )
 
     async def _watch(self) -> None:
         while True:
@@ -192,7 +188,8 @@ class Supervisor:
         task.add_done_callback(self._tasks.discard)
 
     async def _replace(self, process: _Process) -> None:
-        assert process.process is not None
+        pid, process.pid = process.pid, 0
+        code = await asyncio.to_thread(self._nursery.wait, pid)
         del self._live[process.name]
         self._ended.append(process.counts)
         blamed = [lease for lease in (process.parsing(),) if lease]
@@ -201,7 +198,6 @@ class Supervisor:
             self._desk.end(Ending.FAULT, process.fault)
         elif self._desk.ending is None:
             self.deaths += 1
-            code = process.process.returncode or 0
             how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
             log.warning("worker %s died (%s); its %d leases are back", process.name, how, taken)
             self._early = self._early + 1 if time.monotonic() - process.started < EARLY else 0

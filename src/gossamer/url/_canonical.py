@@ -25,9 +25,7 @@ _HOST = r"https?://(?:[a-z0-9][a-z0-9-]*\.)*+[a-z][a-z0-9-]*+"
 # dot segment and xn-- needs checking, so these take the long way.
 _PLAIN = re.compile(_HOST + r"/[A-Za-z0-9/_~.-]*+\Z").match
 # Parsed: the parser would return it unchanged, though the rules may not: nothing it escapes, no default port, no dots.
-_PARSED = re.compile(
-    _HOST + r"(?::(?!(?:80|443|0[0-9]*)/)[0-9]{1,4})?/[!$%&()*+,./0-9:;=?@A-Z\[\]_a-z|~-]*+\Z"
-).match
+_PARSED = re.compile(_HOST + r"(?::(?!(?:80|443|0[0-9]*)/)[0-9]{1,4})?/[!$%&()*+,./0-9:;=?@A-Z\[\]_a-z|~-]*+\Z").match
 _ESCAPED_DOT = re.compile("%2e", re.IGNORECASE).search
 
 
@@ -137,9 +135,7 @@ class _Compiled:
         self.rules = rules  # keeps the object, and so its id, alive
         names = _alternatives(rules.tracking + rules.sessions) or "(?!)"
         self.unwanted = re.compile(rf"(?:{names})(?:=|\Z)", re.IGNORECASE).match
-        self.session = re.compile(
-            rf";(?:{_alternatives(rules.sessions) or '(?!)'})=[^/;]*", re.IGNORECASE
-        ).sub
+        self.session = re.compile(rf";(?:{_alternatives(rules.sessions) or '(?!)'})=[^/;]*", re.IGNORECASE).sub
 
     @classmethod
     def of(cls, rules: Rules) -> "_Compiled":

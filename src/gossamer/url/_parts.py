@@ -1,7 +1,7 @@
 """Questions about a URL: its host, its site, its sort key, its fingerprint."""
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from ada_url import URL
 from publicsuffixlist import PublicSuffixList
@@ -51,7 +51,11 @@ def _parsed(url: str) -> tuple[str, str, str]:
     return parts.protocol, parts.host, parts.hostname
 
 
-_SUFFIXES = PublicSuffixList(only_icann=False)
+@cache
+def _suffixes() -> PublicSuffixList:
+    return PublicSuffixList(only_icann=False)  # 30 ms: read when first asked for
+
+
 _ADDRESS = re.compile(r"\[.*\]|[0-9.]+|.*:.*", re.DOTALL).fullmatch
 
 
@@ -69,7 +73,7 @@ def _registrable(host: str) -> str | None:
     host = host.lower().removesuffix(".")
     if not host or _ADDRESS(host):
         return None
-    found: str | None = _SUFFIXES.privatesuffix(host)
+    found: str | None = _suffixes().privatesuffix(host)
     return found
 
 

@@ -45,37 +45,29 @@ class Rules(Struct, frozen=True):
     credentials: Annotated[
         bool, Meta(description="Remove `user:password@`: a crawler does not use what a link carries.")
     ] = True
-    host_dot: Annotated[
-        bool, Meta(description="Remove the final dot of a host: `example.com.` is `example.com`.")
-    ] = True
+    host_dot: Annotated[bool, Meta(description="Remove the final dot of a host: `example.com.` is `example.com`.")] = (
+        True
+    )
     percent: Annotated[
         bool,
         Meta(
             description="Decode escaped unreserved characters, upper-case the other escapes, escape what RFC 3986 forbids."
         ),
     ] = True
-    sort_query: Annotated[
-        bool, Meta(description="Sort parameters by name, keeping the order of equal names.")
-    ] = True
-    empty_query: Annotated[
-        bool, Meta(description="Remove a `?` with nothing after it, and empty parameters.")
-    ] = True
+    sort_query: Annotated[bool, Meta(description="Sort parameters by name, keeping the order of equal names.")] = True
+    empty_query: Annotated[bool, Meta(description="Remove a `?` with nothing after it, and empty parameters.")] = True
     tracking: Annotated[
         tuple[str, ...],
         Meta(description="Parameters to remove because they only track visitors (`*` ends a prefix)."),
     ] = TRACKING
     sessions: Annotated[
         tuple[str, ...],
-        Meta(
-            description="Parameters, also `;name=value` in the path, to remove because they name a session."
-        ),
+        Meta(description="Parameters, also `;name=value` in the path, to remove because they name a session."),
     ] = SESSION
     documents: Annotated[
         tuple[str, ...], Meta(description="Default documents to remove from the end of the path.")
     ] = ()
-    trailing_slash: Annotated[
-        bool, Meta(description="Remove the slash at the end of a path longer than `/`.")
-    ] = False
+    trailing_slash: Annotated[bool, Meta(description="Remove the slash at the end of a path longer than `/`.")] = False
     slashes: Annotated[bool, Meta(description="Merge runs of slashes in the path.")] = False
 
 
