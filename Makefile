@@ -8,7 +8,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help test check bench format clean
+.PHONY: help crawl test check bench bench-frontier docs constraints format clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -30,20 +30,37 @@ $(VENV)/.bench: $(VENV)/.dev
 	$(PIP) -e '.[dev,bench]'
 	@touch $@
 
+URL ?=
+ARGS ?=
+crawl: $(VENV)/.installed ## crawl URL=https://example.com (more options: ARGS="--max-pages 100"); without URL: a synthetic web
+	@if [ -n "$(URL)" ]; then $(BIN)/gossamer crawl $(URL) $(ARGS); else $(BIN)/gossamer demo --crawl $(ARGS); fi
+
 test: $(VENV)/.dev ## run every test
 	$(BIN)/python -m pytest
 
 check: $(VENV)/.dev ## ruff (format, lint) and mypy --strict
-	$(BIN)/ruff format --check src tests bench
-	$(BIN)/ruff check src tests bench
+	$(BIN)/ruff format --check src tests bench tools
+	$(BIN)/ruff check src tests bench tools
 	$(BIN)/mypy
 
 format: $(VENV)/.dev ## let ruff rewrite what it can
-	$(BIN)/ruff format src tests bench
-	$(BIN)/ruff check --fix src tests bench
+	$(BIN)/ruff format src tests bench tools
+	$(BIN)/ruff check --fix src tests bench tools
 
 bench: $(VENV)/.bench ## CPU time of each pure rule beside the obvious library, and quality figures
 	$(BIN)/python -m bench
+
+bench-frontier: $(VENV)/.dev ## 20 million URLs over a million hosts through the embedded engine (some minutes)
+	$(BIN)/python -m bench.frontier
+
+docs: $(VENV)/.dev ## write the pages that are made from the code
+	$(BIN)/python -m tools.settings_page
+
+constraints: ## renew the exact versions of a repeatable install
+	rm -rf build/renew && $(PYTHON) -m venv build/renew
+	build/renew/bin/python -m pip install --quiet --disable-pip-version-check -e '.[dev,bench]'
+	(echo "# Exact versions of a repeatable install (make uses them with pip -c). Renew: make constraints"; \
+	 build/renew/bin/python -m pip freeze --exclude-editable) > constraints.txt
 
 clean: ## remove the virtual environment and caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis build src/*.egg-info

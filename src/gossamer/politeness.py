@@ -8,7 +8,8 @@ The pause runs from the END of one fetch to the start of the next. It is the lon
 
 - our own `delay`;
 - the host's Crawl-delay, up to `crawl_delay_cap`: a host that asks for an hour is visited at the cap, not dropped;
-- `answer_multiple` times the smoothed time of its answers, up to `stretch_cap`: a slow server is a busy one;
+- `answer_multiple` times the smoothed time of its answers, up to `stretch_cap`: a slow server is a busy one (not with a
+  `delay` of 0, by which the operator says that no pause is wanted);
 - a pause that doubles with each sign of strain, up to `stretch_cap`: the throttle level plus the failures in a row.
 
 A 429 or 503 (or 509, 529, which say the same) raises the throttle level and stops the host for what Retry-After asks, up to
@@ -60,7 +61,11 @@ class Politeness(msgspec.Struct, frozen=True):
     ] = 300.0
     answer_multiple: Annotated[
         float,
-        Meta(description="The pause is at least this many times the host's smoothed answer time.", ge=0, le=100),
+        Meta(
+            description="The pause is at least this many times the host's smoothed answer time, unless `delay` is 0.",
+            ge=0,
+            le=100,
+        ),
     ] = 3.0
     stretch_cap: Annotated[
         float,
@@ -239,7 +244,7 @@ def _paced(state: HostState, event: RobotsRead, now: float, settings: Politeness
 
 def _pause(crawl_delay: float, answer: float, strain: int, settings: Politeness) -> float:
     delay = settings.delay
-    stretch = answer * settings.answer_multiple
+    stretch = answer * settings.answer_multiple if delay else 0.0
     if strain:
         stretch = max(stretch, max(delay, _UNIT) * (1 << min(strain, _MOST_DOUBLINGS)))
     if stretch > delay:

@@ -13,7 +13,8 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Meta, Struct
@@ -177,19 +178,18 @@ def settings_of(struct: type[Struct] = Settings, prefix: str = "") -> Iterator[S
 
 
 def _shown(hint: Any) -> str:
-    if get_origin(hint) is Annotated:
-        return _shown(get_args(hint)[0])
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return _shown(arguments[0])
+    if origin in (Union, UnionType):
+        return " or ".join(_shown(argument) if argument is not NoneType else "none" for argument in arguments)
+    if origin is Literal:
+        return " | ".join(f"`{value}`" for value in arguments)
+    if origin is tuple:
+        return f"list of {_shown(arguments[0])}"
     if isinstance(hint, type) and issubclass(hint, StrEnum):
         return " | ".join(f"`{member}`" for member in hint)
-    return (
-        getattr(hint, "__name__", str(hint))
-        if isinstance(hint, type) and not get_args(hint)
-        else _short_type(str(hint))
-    )
-
-
-def _short_type(text: str) -> str:
-    return text.replace("typing.", "").replace("tuple[str, ...]", "list of str").replace(" | None", ", or none")
+    return str(hint.__name__)
 
 
 def load(path: Path) -> dict[str, Any]:

@@ -330,3 +330,9 @@ def test_nonsense_asks_for_nothing(value: str) -> None:
 def test_no_header_raises_or_asks_for_more_than_the_cap(value: str) -> None:
     asked = parse_retry_after(value, NOW)
     assert asked is None or 0 <= asked <= 86_400
+
+
+def test_a_delay_of_zero_means_no_pause_however_slow_the_answers_are() -> None:
+    state = after(HostState(), Fetched(200, 5.0), 1_000.0, Politeness(delay=0.0))
+    assert state.next_allowed == 1_000.0
+    assert after(HostState(), Fetched(200, 5.0), 1_000.0, Politeness(delay=0.001)).next_allowed == 1_015.0
