@@ -39,6 +39,8 @@ SHORT_LENGTH: Final = 3
 PIECE: Final = 1 << 16  # units hashed at once: the arrays stay in the second-level cache, and memory stays flat
 TAIL: Final = 1 << 10  # how far back from its end a piece looks for a separator to end at
 
+FOLD_SIZES: Final = (0x80, 0x3000, 0x10000)
+
 SEPARATOR: Final = 0
 IGNORED: Final = 1  # U+0001 is a separator itself, so its number is free
 
@@ -99,13 +101,23 @@ def _folded(code: int) -> int:
 
 
 @cache
-def _tables() -> tuple[Units, NDArray[np.bool_]]:
-    """The fold of each unit, and whether a folded unit is a word of its own. 70 ms, at the first text."""
-    fold = np.fromiter(map(_folded, range(1 << 16)), np.dtype("<u2"), 1 << 16)
+def _fold(size: int) -> Units:
+    """The fold of the first `size` units. About a microsecond a unit, so no larger than the texts at hand need."""
+    return np.fromiter(map(_folded, range(size)), np.dtype("<u2"), size)
+
+
+def _fold_for(highest: int) -> Units:
+    """A table that has the unit `highest`: ASCII, what alphabets and typography use, or all (70 ms, once)."""
+    return _fold(next(size for size in FOLD_SIZES if highest < size))
+
+
+@cache
+def _alone() -> NDArray[np.bool_]:
+    """Whether a folded unit is a word of its own."""
     alone = np.zeros(1 << 16, np.bool_)
     for first, last in UNSPACED:
         alone[first : last + 1] = True
-    return fold, alone
+    return alone
 
 
 def _edges(units: Units, spaced: bool) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -116,7 +128,7 @@ def _edges(units: Units, spaced: bool) -> tuple[NDArray[np.intp], NDArray[np.int
         turns = (here != before).nonzero()[0]
         turns += 1
         return turns[::2], turns[1::2]
-    alone = _tables()[1].take(units)
+    alone = _alone().take(units)
     cut = alone[1:] | alone[:-1]
     starts = (here & (cut | ~before)).nonzero()[0]
     ends = (before & (cut | ~here)).nonzero()[0]
@@ -125,9 +137,8 @@ def _edges(units: Units, spaced: bool) -> tuple[NDArray[np.intp], NDArray[np.int
     return starts, ends
 
 
-def _hash_piece(raw: Units, plain: bool) -> tuple[Hashes, Kinds]:
+def _hash_piece(raw: Units, fold: Units, plain: bool) -> tuple[Hashes, Kinds]:
     """Hash and kind of each word of one piece, in order. `plain`: the text is ASCII, nothing is IGNORED."""
-    fold, _ = _tables()
     size = len(raw)
     units = np.zeros(size + 5, np.dtype("<u2"))  # a separator before, and room for a window after the last start
     fold.take(raw, out=units[1 : size + 1], mode="clip")
@@ -176,13 +187,14 @@ def pieces(text: str) -> Iterator[tuple[Hashes, Kinds]]:
         encoded = text.encode("utf-8", "replace").decode("utf-8").encode("utf-16-le")
     units: Units = np.frombuffer(encoded, np.dtype("<u2"))
     plain = text.isascii()
+    fold = _fold_for(0 if plain else int(units.max()))
     start = 0
     while start < len(units):
         end = min(start + PIECE, len(units))
         if end < len(units):
             # End at a separator, so that no word is cut; a run longer than TAIL without one is cut where it
             # is.
-            gaps = (_tables()[0].take(units[end - TAIL : end]) == SEPARATOR).nonzero()[0]
+            gaps = (fold.take(units[end - TAIL : end]) == SEPARATOR).nonzero()[0]
             end = end - TAIL + int(gaps[-1]) + 1 if len(gaps) else end
-        yield _hash_piece(units[start:end], plain)
+        yield _hash_piece(units[start:end], fold, plain)
         start = end
