@@ -35,7 +35,13 @@ ARGS ?=
 crawl: $(VENV)/.installed ## crawl URL=https://example.com (more options: ARGS="--max-pages 100"); without URL: a synthetic web
 	@if [ -n "$(URL)" ]; then $(BIN)/gossamer crawl $(URL) $(ARGS); else $(BIN)/gossamer demo --crawl $(ARGS); fi
 
-test: $(VENV)/.dev ## run every test
+# pywb replays our archives in the tests; it asks for old versions of libraries, so it lives apart.
+.venv-pywb/.installed: | $(BIN)/python
+	$(PYTHON) -m venv .venv-pywb
+	.venv-pywb/bin/python -m pip install --quiet --disable-pip-version-check 'setuptools<81' 'pywb==2.9.1'
+	@touch $@
+
+test: $(VENV)/.dev .venv-pywb/.installed ## run every test
 	$(BIN)/python -m pytest
 
 check: $(VENV)/.dev ## ruff (format, lint) and mypy --strict
@@ -63,4 +69,4 @@ constraints: ## renew the exact versions of a repeatable install
 	 build/renew/bin/python -m pip freeze --exclude-editable) > constraints.txt
 
 clean: ## remove the virtual environment and caches
-	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis build src/*.egg-info
+	rm -rf $(VENV) .venv-pywb .mypy_cache .ruff_cache .hypothesis build src/*.egg-info

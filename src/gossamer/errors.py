@@ -3,13 +3,14 @@
     GossamerError
     ├── InvalidURL        a reference that no browser could turn into a URL
     ├── ConfigError       a setting that does not exist or cannot have that value
-    └── FrontierError     the frontier cannot be opened or written
+    ├── FrontierError     the frontier cannot be opened or written
+    └── StoreError        what was fetched cannot be written or read
 
 Each carries one sentence that names the cause and, where there is one, the cure. Errors of other libraries are translated
 into one of these where they enter; what a *fetch* came to is not an error but a row of `gossamer.outcome`.
 """
 
-__all__ = ["ConfigError", "FrontierError", "GossamerError", "InvalidURL"]
+__all__ = ["ConfigError", "FrontierError", "GossamerError", "InvalidURL", "StoreError"]
 
 
 class GossamerError(Exception):
@@ -26,3 +27,7 @@ class ConfigError(GossamerError, ValueError):
 
 class FrontierError(GossamerError):
     """The frontier cannot be opened or written."""
+
+
+class StoreError(GossamerError):
+    """What was fetched cannot be written or read; one sentence with the cause and, where there is one, the cure."""

@@ -24,6 +24,7 @@ from gossamer.store import (
     Capture,
     Location,
     Mended,
+    Notes,
     PageRow,
     Record,
     Recovery,
@@ -211,9 +212,14 @@ def test_a_hole_between_whole_records_costs_only_what_it_covers(whole: Path, tmp
         assert after[begin:end] == data[begin:end]
     assert not [item for item in records(path) if isinstance(item, Damage)]
     assert sound_elsewhere(path) > len(untouched), "every other reader gets past the hole"
-    # An answer whose request or notes fell into the hole is still an answer.
-    alive = [place for item in captures(path) if not isinstance(item, Damage) for place in [item[0]]]
-    assert [read(folder, place).url for place in alive] == urls_of_rows(folder)
+    # An answer whose request or notes fell into the hole is still an answer, and never gets those of another.
+    alive = [item for item in captures(path) if not isinstance(item, Damage)]
+    before = {each.url: each for each in sample()}
+    for place, each in alive:
+        assert each.notes in (before[each.url].notes, Notes())
+        alone = read(folder, place)
+        assert (alone.url, alone.response_head, alone.body) == (each.url, each.response_head, each.body)
+    assert [each.url for _, each in alive] == urls_of_rows(folder)
     assert recover(folder, row_of) == Recovery()
 
 
@@ -559,6 +565,28 @@ def test_a_sync_that_failed_is_never_called_safe_later(tmp_path: Path, monkeypat
             refused()
     assert list((tmp_path / "pages").iterdir()) == [], "no row before its record"
     assert recover(tmp_path, row_of).files[0].rows == 1
+
+
+def test_no_row_reaches_the_disk_before_the_record_it_points_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The order of the disk's own calls: the WARC is synced, then a part is renamed into place."""
+    calls: list[str] = []
+
+    def noted(name: str, call: Callable[..., None]) -> Callable[..., None]:
+        def wrapped(*arguments: object) -> None:
+            calls.append(name)
+            call(*arguments)
+
+        return wrapped
+
+    monkeypatch.setattr(os, "fdatasync", noted("sync", os.fdatasync))
+    monkeypatch.setattr(os, "rename", noted("part", os.rename))
+    with Store(tmp_path, "w0", StoreSettings(part_rows=2)) as store:
+        for _ in range(2):
+            stored(store, capture(0), capture(1))
+            store.write_parts()
+    assert calls == ["sync", "part", "sync", "part"]
 
 
 @pytest.mark.parametrize(
