@@ -38,7 +38,7 @@ crawl: $(VENV)/.installed ## crawl URL=https://example.com (more options: ARGS="
 # pywb replays our archives in the tests; it asks for old versions of libraries, so it lives apart.
 .venv-pywb/.installed: | $(BIN)/python
 	$(PYTHON) -m venv .venv-pywb
-	.venv-pywb/bin/python -m pip install --quiet --disable-pip-version-check 'setuptools<81' 'pywb==2.9.1'
+	.venv-pywb/bin/python -m pip install --quiet --disable-pip-version-check 'pywb==2.10.0'
 	@touch $@
 
 test: $(VENV)/.dev .venv-pywb/.installed ## run every test

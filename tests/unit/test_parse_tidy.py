@@ -10,7 +10,7 @@ from gossamer.parse.tidy import Tidy, tidiness
 
 def tidy(body: bytes) -> Tidy | None:
     data = np.frombuffer(body, np.uint8)
-    return tidiness(body, np.flatnonzero(data == 0x3C), depth=True)
+    return tidiness(body, np.flatnonzero(data == 0x3C), depth=True, names=True)
 
 
 def deepest(node: LexborNode) -> int:
@@ -27,12 +27,12 @@ def test_an_honest_page_is_bound_by_what_it_nests() -> None:
     page += (
         b'<p class="x">a <code class="y">b</code> <em title="it\'s">c <b>d</b></em><br/></p>' * 50 + b"</body></html>"
     )
-    assert tidy(page) == Tidy(unclosed=2, depth=5)
+    assert tidy(page) == Tidy(unclosed=2, depth=5, names=3)
 
 
 def test_what_stays_open_is_counted() -> None:
-    assert tidy(b"<p>" + b"<b id=1>x" * 7) == Tidy(unclosed=7, depth=8)
-    assert tidy(b"<b><table><tr><td></b></td></tr></table>" * 5) == Tidy(unclosed=5, depth=8), (
+    assert tidy(b"<p>" + b"<b id=1>x" * 7) == Tidy(unclosed=7, depth=8, names=1)
+    assert tidy(b"<b><table><tr><td></b></td></tr></table>" * 5) == Tidy(unclosed=5, depth=8, names=0), (
         "no end tag reaches out of a cell"
     )
 
@@ -53,7 +53,7 @@ def test_a_place_where_a_tag_could_hide_is_not_tidy() -> None:
     for hidden in (
         b'<b id="</b>">', b"<b id='</b>'>", b"<b x=a\" y=\">\" z=\"</b>\">", b'<b =">" </b>">', b"<!-- </b> -->", b"<!--><b>x-->", b"<![CDATA[ > </b> ]]>",
         b"<script></b></script>", b"<title></b></title>", b"<textarea></b>", b"<plaintext></b>", b"<b x=</b>>", b"<b", b"a < b", b'<b a="x"b="y">',
-        b"<b x = '>'></b>", b"</ b>", b"<style>", b'<b="x">',
+        b"<b x = '>'></b>", b"</ b>", b"<style>", b'<b="x">', b"<b" + b" a=1" * 65 + b">", b"<b odd>",
     ):  # fmt: skip
         assert tidy(hidden + b"<i>y</i>") is None, hidden
 

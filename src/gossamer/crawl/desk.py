@@ -61,8 +61,7 @@ class Desk:
     async def lease(self, worker: str, most: int, now: float) -> list[Lease] | None:
         """Leases as soon as there are some; None when the crawl is over."""
         while True:
-            await self._judge()
-            if self.ending is not None:
+            if await self._over():
                 return None
             now = self._clock()
             leases = await self.frontier.lease(worker, most, now)
@@ -70,9 +69,13 @@ class Desk:
                 self.asleep_until = 0.0
                 return leases
             ready = await self.frontier.next_ready(now)
+            if ready is None and await self._over():  # asking may have buried the last URLs of a dead host
+                return None
             nap = LONGEST_NAP if ready is None else min(max(ready - now, 0.0), LONGEST_NAP)
             if ready is not None and ready <= now:
                 nap = STEAL_AFTER  # what is ready belongs to another worker, for a moment longer
+            if self._settings.max_seconds is not None:
+                nap = min(nap, max(self._started + self._settings.max_seconds - now, 0.0))
             self.asleep_until = ready or 0.0
             news = self._news
             try:
@@ -80,8 +83,12 @@ class Desk:
             except TimeoutError:
                 continue
 
+    async def _over(self) -> bool:
+        await self._judge()
+        return self.ending is not None
+
     async def _judge(self) -> None:
-        """Is it over?"""
+        """Is it over, and why?"""
         if self.ending is not None:
             return
         settings, now = self._settings, self._clock()

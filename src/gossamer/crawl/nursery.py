@@ -61,6 +61,7 @@ class Nursery:
             self._socket.close()
             os.waitpid(self._pid, 0)
             self._pid = 0
+            gc.unfreeze()
 
 
 def _nurse(requests: socket.socket, work: Callable[[int, int], None]) -> NoReturn:

@@ -7,6 +7,7 @@ blame.
 
 import asyncio
 import contextlib
+import ctypes
 import gc
 import logging
 import mmap
@@ -32,6 +33,7 @@ from gossamer.worker import Worker
 __all__ = ["fetcher_for", "main", "store_info", "warm_up"]
 
 HEARTBEAT = 1.0
+KEPT_FREE = 64 << 20
 
 
 def fetcher_for(settings: Settings, allowed: tuple[tuple[str, int], ...]) -> Fetcher:
@@ -46,6 +48,9 @@ def store_info(settings: Settings) -> dict[str, str]:
 
 def warm_up() -> None:
     """Do once, before workers are forked, what each would do at its first page: tables are built, lists are read."""
+    without_pandas()
+    import pyarrow.parquet  # noqa: F401 - a tenth of a second, and every worker writes a table
+
     text_print("one two three four five six seven eight")
     registrable_domain("www.example.com")
     parse_page(
@@ -53,9 +58,15 @@ def warm_up() -> None:
     )
 
 
+def without_pandas() -> None:
+    """Keep pyarrow from importing pandas, where that is installed, for its first array: 300 ms for nothing we use."""
+    sys.modules.setdefault("pandas", None)  # type: ignore[arg-type]
+
+
 def main(socket_fd: int, note_fd: int) -> None:
     """Work until the parent has no more; called in a process of its own."""
     gc.set_threshold(20_000, 20, 50)  # a page makes thousands of small objects, and next to no cycles
+    _keep_memory()
     # Ctrl-C reaches the whole process group; only the parent decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with contextlib.suppress(ImportError):
@@ -63,6 +74,15 @@ def main(socket_fd: int, note_fd: int) -> None:
 
         uvloop.install()
     asyncio.run(_work(socket.socket(fileno=socket_fd), mmap.mmap(note_fd, 8)))
+
+
+def _keep_memory() -> None:
+    """Ask the C library not to give memory back after each page only to ask for it again: a tree is some megabytes."""
+    trim_threshold, mmap_threshold = -1, -3
+    with contextlib.suppress(OSError, AttributeError):  # another C library
+        libc = ctypes.CDLL(None)
+        libc.mallopt(trim_threshold, KEPT_FREE)
+        libc.mallopt(mmap_threshold, KEPT_FREE)
 
 
 async def _work(connection: socket.socket, note: mmap.mmap) -> None:
@@ -80,7 +100,6 @@ async def _work(connection: socket.socket, note: mmap.mmap) -> None:
         return
     except GossamerError as error:
         frontier.fault(str(error))
-    await asyncio.sleep(0)  # what was said in this turn goes into the last frame
     frontier.frames.close()
     await frontier.lost.wait()  # all of it has left
 

@@ -203,7 +203,7 @@ class Crawl:
             ending=self.desk.ending or "",
             reason=self.desk.reason,
             fetched=stats.fetched,
-            stored=stats.done - stats.copies,
+            stored=stats.stored,
             duplicates=stats.copies,
             failed=stats.failed,
             queued=stats.queued,

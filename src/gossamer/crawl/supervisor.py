@@ -82,13 +82,18 @@ class _Process:
         self._keep(asyncio.create_task(self._serve(asks)))
 
     async def _serve(self, asks: list[wire.Ask]) -> None:
-        """Answer the calls of one frame in order; a call for leases waits on its own, so that nothing waits behind it."""
+        """Answer the calls of one frame.
+
+        What was completed goes first and as one transition, which spares the disk; no other call in the same frame can depend on
+        coming before it. A call for leases waits on its own, so that nothing waits behind it.
+        """
+        done = [each for ask in asks if isinstance(ask, wire.CompleteAsk) for each in ask.done]
+        if done:
+            await self._desk.complete(self.name, done, 0.0)
         for ask in asks:
             match ask:
                 case wire.LeaseAsk():
                     self._keep(asyncio.create_task(self._lease(ask)))
-                case wire.CompleteAsk():
-                    await self._desk.complete(self.name, ask.done, 0.0)
                 case wire.ContentAsk():
                     copies = await self._desk.seen_content(ask.contents, 0.0)
                     self._frames.send(wire.CopiesReply(ask.number, copies))

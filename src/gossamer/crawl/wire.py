@@ -1,7 +1,8 @@
 """What a worker process and the parent say to each other: frames on a socket, several calls in each.
 
 A frame is four bytes of length and a MessagePack list. The worker sends calls, the parent answers them in order of completion; each
-carries a number. Calls made within one turn of the event loop travel in one frame, so that a page costs a fraction of a message.
+carries a number. Calls made within two milliseconds travel in one frame, so that a page costs a fraction of a message; the wait is
+lost in the tens of milliseconds that a fetch takes.
 Page bodies never travel: only URLs, outcomes, links and fingerprints do.
 """
 
@@ -23,6 +24,7 @@ __all__ = [
 ]  # fmt: skip
 
 LONGEST = 256 << 20
+GATHER = 0.002
 
 
 class Lost(GossamerError):
@@ -131,7 +133,7 @@ decode_start = msgspec.msgpack.Decoder(Start).decode
 
 
 class Frames(asyncio.Protocol):
-    """Frames over a stream socket; outgoing messages of one loop turn share a frame."""
+    """Frames over a stream socket; messages sent shortly after one another share a frame."""
 
     def __init__(self, received: Callable[[bytes], None], lost: Callable[[], None]) -> None:
         self._received = received
@@ -172,9 +174,9 @@ class Frames(asyncio.Protocol):
         self._writable.set()
 
     def send(self, message: Any) -> None:
-        """Queue a message; it leaves at the end of this turn of the loop."""
+        """Queue a message; it leaves within `GATHER` seconds, together with what is said until then."""
         if not self._outgoing:
-            asyncio.get_running_loop().call_soon(self._flush)
+            asyncio.get_running_loop().call_later(GATHER, self._flush)
         self._outgoing.append(message)
 
     def send_alone(self, message: Any) -> None:
@@ -187,12 +189,16 @@ class Frames(asyncio.Protocol):
 
     def _flush(self) -> None:
         messages, self._outgoing = self._outgoing, []
-        self._write(encode(messages))
+        if messages:
+            self._write(encode(messages))
 
     def _write(self, frame: bytes) -> None:
         if self._transport is not None:
             self._transport.write(len(frame).to_bytes(4, "big") + frame)
 
     def close(self) -> None:
+        """Send what is still queued, then end the connection."""
+        if self._outgoing:
+            self._flush()
         if self._transport is not None:
             self._transport.close()

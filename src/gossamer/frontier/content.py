@@ -30,50 +30,52 @@ _decode = msgspec.msgpack.Decoder(_First).decode
 
 
 class ContentIndex:
-    """Answers and remembers; writes go into the caller's batch."""
+    """Answers and remembers. What is new is kept in memory until the engine's next transition writes it.
+
+    Should the process die before, the page that brought it is not completed either: it is fetched and remembered again.
+    """
 
     def __init__(self, disk: Disk, k: int) -> None:
         self._disk = disk
         self._k = k
+        self._exact: dict[bytes, _First] = {}
+        self._near: list[tuple[int, _First]] = []
 
-    def check(self, contents: Sequence[Content], now: float, batch: WriteBatch) -> list[Copy | None]:
+    def write(self, batch: WriteBatch) -> None:
+        """Put what was remembered since the last transition into this one."""
+        for digest, first in self._exact.items():
+            batch.put(digest, _encode(first), self._disk.to["exact"])
+        for simhash, first in self._near:
+            value, suffix = _encode(first), simhash.to_bytes(8, "big")
+            for prefix in self._prefixes(simhash):
+                batch.put(prefix + suffix, value, self._disk.to["near"])
+        self._exact.clear()
+        self._near.clear()
+
+    def check(self, contents: Sequence[Content], now: float) -> list[Copy | None]:
         """For each page the earlier one it copies, or None."""
-        answers: list[Copy | None] = []
-        fresh: dict[bytes, _First] = {}
-        fresh_near: list[tuple[int, _First]] = []
-        for content in contents:
-            digest = content.digest[:16]
-            held = self._disk.of["exact"].get(digest)
-            first = _decode(held) if held is not None else fresh.get(digest)
-            if first is not None and first.url != content.url:
-                answers.append(Copy(first.url, near=False, at=first.at))
-                continue
-            own = _First(content.url, now)
-            if first is None:
-                fresh[digest] = own
-                batch.put(digest, _encode(own), self._disk.to["exact"])
-            answers.append(self._nearest(content, own, fresh_near, batch) if content.simhash is not None else None)
-        return answers
+        return [self._check(content, now) for content in contents]
 
-    def _nearest(
-        self,
-        content: Content,
-        own: _First,
-        fresh: list[tuple[int, _First]],
-        batch: WriteBatch,
-    ) -> Copy | None:
-        simhash = content.simhash
-        assert simhash is not None
+    def _check(self, content: Content, now: float) -> Copy | None:
+        digest = content.digest[:16]
+        first = self._exact.get(digest)
+        if first is None and (held := self._disk.of["exact"].get(digest)) is not None:
+            first = _decode(held)
+        if first is not None and first.url != content.url:
+            return Copy(first.url, near=False, at=first.at)
+        own = _First(content.url, now)
+        if first is None:
+            self._exact[digest] = own
+        return self._nearest(content.simhash, own) if content.simhash is not None else None
+
+    def _nearest(self, simhash: int, own: _First) -> Copy | None:
         best, first = self._k + 1, own
-        for other, holder in fresh:
+        for other, holder in self._near:
             away = distance(simhash, other)
-            if away < best and holder.url != content.url:
+            if away < best and holder.url != own.url:
                 best, first = away, holder
-        prefixes = [
-            table.to_bytes(1, "big") + block.to_bytes(8, "big") for table, block in enumerate(blocks(simhash, self._k))
-        ]
         entries: RdictIter = self._disk.of["near"].iter()
-        for prefix in prefixes:
+        for prefix in self._prefixes(simhash):
             entries.seek(prefix)
             while entries.valid():
                 key = entries.key()
@@ -82,13 +84,15 @@ class ContentIndex:
                 away = distance(simhash, int.from_bytes(key[9:17], "big"))
                 if away < best:
                     holder = _decode(entries.value())
-                    if holder.url != content.url:
+                    if holder.url != own.url:
                         best, first = away, holder
                 entries.next()
-        if best > self._k:
-            fresh.append((simhash, own))
-            value, suffix = _encode(own), simhash.to_bytes(8, "big")
-            for prefix in prefixes:
-                batch.put(prefix + suffix, value, self._disk.to["near"])
-            return None
-        return Copy(first.url, near=True, distance=best, at=first.at)
+        if best <= self._k:
+            return Copy(first.url, near=True, distance=best, at=first.at)
+        self._near.append((simhash, own))
+        return None
+
+    def _prefixes(self, simhash: int) -> list[bytes]:
+        return [
+            table.to_bytes(1, "big") + block.to_bytes(8, "big") for table, block in enumerate(blocks(simhash, self._k))
+        ]

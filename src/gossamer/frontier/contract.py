@@ -147,6 +147,8 @@ class Done(msgspec.Struct, frozen=True, array_like=True, gc=False):
     links: tuple[Link, ...] = ()
     robots: RobotsFile | None = None
     crawl_delay: float | None = None
+    stored: bool = False
+    """Whether the page was kept with a body of its own."""
 
 
 class Content(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -225,6 +227,8 @@ class Stats(msgspec.Struct):
     """Requests for pages that were answered."""
     copies: int = 0
     size: int = 0
+    stored: int = 0
+    """Pages kept with a body of their own."""
     hosts: int = 0
     trapped: int = 0
     leased: int = 0

@@ -66,7 +66,7 @@ class HostSlot:
     """A host in memory: its record, the head of its queue, and where it stands."""
 
     __slots__ = (
-        "arrival", "bound", "changes", "front", "head", "id", "leased", "more", "owner", "pending", "play", "ready_at", "record", "served", "shape",
+        "arrival", "bound", "changes", "front", "head", "id", "leased", "more", "out", "owner", "pending", "play", "ready_at", "record", "served", "shape",
     )  # fmt: skip
 
     def __init__(self, host_id: bytes, record: HostRecord, shape: HostShape) -> None:
@@ -81,6 +81,8 @@ class HostSlot:
         self.more = False
         """Whether entries past `bound` lie on disk only."""
         self.bound = b""
+        self.out: set[bytes] = set()
+        """Entries that are leased: still on disk, and not to be read from there again."""
         self.front = 0
         self.leased = 0
         self.served = 0

@@ -42,6 +42,7 @@ class UrlRecord(msgspec.Struct, array_like=True, gc=False):
     digest: bytes | None = None
     copy_of: str | None = None
     redirect: str | None = None
+    stored: bool = False
 
 
 encode = msgspec.msgpack.Encoder().encode

@@ -37,6 +37,7 @@ from gossamer.frontier.seen import SeenFilter
 from gossamer.frontier.window import HostWindow
 from gossamer.outcome import Action, ErrorClass, for_error, settled
 from gossamer.politeness import Failed, Fetched, RobotsRead, after, delay_of, rebased
+from gossamer.traps import template_of
 from gossamer.url import host_of, origin_of
 
 __all__ = ["RocksFrontier"]
@@ -98,6 +99,7 @@ class RocksFrontier:
         self._bench = self._hosts.bench
         self._content = ContentIndex(self._disk, settings.near_bits)
         self._seen = SeenFilter((key for key, _ in self._disk.items("urls")), self._stats.seen)
+        self._new: set[bytes] = set()  # URLs of the transition under way: not on disk yet
         self._leases: dict[int, _Held] = {}
         self._pages_out = 0
         self._serial = self._stats.seen
@@ -139,14 +141,14 @@ class RocksFrontier:
         return new
 
     def _discover(self, links: Iterable[Link], now: float, via: str | None, batch: WriteBatch) -> int:
-        new: set[bytes] = set()
+        new = 0
         order, rules, stats = self._settings.order, self._settings.traps, self._stats
         for link in links:
             url = link.url
             name = host_of(url)
             host = keys.host_id(name)
             key = keys.url_key(host, url)
-            if key in self._seen and (key in new or self._urls.get(key) is not None):
+            if key in self._seen and (key in self._new or self._urls.get(key) is not None):
                 continue
             slot = self._hosts.find(host) or self._hosts.add(host, name)
             if link.kind is Kind.PAGE and slot.shape.admit(url, now, rules) is not None:
@@ -162,12 +164,13 @@ class RocksFrontier:
             batch.put(key, value, self._to["urls"])
             batch.put(entry, value, self._to["queue"])
             self._seen.add(key)
-            new.add(key)
+            self._new.add(key)
+            new += 1
             slot.changes += 1
             self._hosts.enqueued(slot, entry, record, batch, now)
-        stats.seen += len(new)
-        stats.queued += len(new)
-        return len(new)
+        stats.seen += new
+        stats.queued += new
+        return new
 
     # --- lease ----------------------------------------------------------------------------------------------------
 
@@ -177,7 +180,7 @@ class RocksFrontier:
         self._bench.wake(now)
         self._hosts.refill(batch, now)
         leases: list[Lease] = []
-        while len(leases) < most:
+        while len(leases) < most and not self._budget_spent():  # nor robots.txt of hosts that will not be visited
             slot = self._bench.take(worker, now)
             if slot is None:
                 break
@@ -206,6 +209,7 @@ class RocksFrontier:
             self._bench.withdraw(slot)
         slot.leased += 1
         batch = self._disk.batch()
+        self._hosts.visit(slot, batch)
         self._hosts.changed(slot)
         self._hosts.settle(slot, batch, now)
         self._write(batch)
@@ -240,6 +244,7 @@ class RocksFrontier:
                 slot.record.taken += 1
                 self._pages_out += 1
             heapq.heappop(slot.head)
+            slot.out.add(entry)
             return self._hold(slot, worker, record, now, record.kind)
         return None
 
@@ -358,12 +363,14 @@ class RocksFrontier:
                 value = encode(record)
                 batch.put(key, value, self._to["urls"])
                 batch.put(entry, value, self._to["queue"])
+                slot.out.discard(entry)
                 heapq.heappush(slot.head, (entry, record))
                 return
             record.state, record.again = State.WAITING, now + done.wait
             batch.put(keys.waiting(record.again, key), b"", self._to["waiting"])
             batch.put(key, encode(record), self._to["urls"])
             batch.delete(entry, self._to["queue"])
+            self._hosts.removed(slot, entry)
             self._next_due = min(self._next_due, record.again)
             self._count(State.QUEUED, -1)
             self._count(State.WAITING, 1)
@@ -375,6 +382,8 @@ class RocksFrontier:
             self._stats.size += done.size
             if page:
                 self._stats.fetched += 1
+                slot.shape.learned(template_of(record.url), duplicate=done.copy_of is not None)
+                slot.changes += 1
         elif page:
             slot.record.taken -= 1
         record.etag, record.last_modified = (
@@ -384,6 +393,8 @@ class RocksFrontier:
         record.digest, record.copy_of, record.redirect = done.digest, done.copy_of, done.redirect
         if done.copy_of is not None:
             self._stats.copies += 1
+        record.stored = done.stored
+        self._stats.stored += done.stored
         if done.place is not None:
             record.place = done.place
             unsealed = keys.segment(done.place.segment) + key
@@ -413,6 +424,7 @@ class RocksFrontier:
             batch.put(key, str(record.error or record.status).encode(), self._to["failures"])
         batch.put(key, encode(record), self._to["urls"])
         batch.delete(entry, self._to["queue"])
+        self._hosts.removed(slot, entry)
         self._hosts.changed(slot)
 
     async def release(self, worker: str, leases: Sequence[int], now: float) -> None:
@@ -433,7 +445,9 @@ class RocksFrontier:
             if held.kind is Kind.PAGE:
                 slot.record.taken -= 1
                 self._pages_out -= 1
-            heapq.heappush(slot.head, (slot.id + held.record.entry, held.record))
+            entry = slot.id + held.record.entry
+            slot.out.discard(entry)
+            heapq.heappush(slot.head, (entry, held.record))
         self._hosts.settle(slot, batch, now)
 
     async def reclaim(self, worker: str, now: float, blamed: Sequence[int] = ()) -> int:
@@ -484,10 +498,7 @@ class RocksFrontier:
     # --- content and segments -------------------------------------------------------------------------------------
 
     async def seen_content(self, contents: Sequence[Content], now: float) -> list[Copy | None]:
-        batch = self._disk.batch()
-        answers = self._content.check(contents, now, batch)
-        self._disk.write(batch)
-        return answers
+        return self._content.check(contents, now)
 
     async def seal(self, segment: str) -> None:
         batch = self._disk.batch()
@@ -517,8 +528,10 @@ class RocksFrontier:
                 self._stats.fetched -= 1
             if record.copy_of is not None:
                 self._stats.copies -= 1
+            self._stats.stored -= record.stored
             self._count(record.state, -1)
-            record.state, record.place, record.attempts, record.copy_of = State.QUEUED, None, 0, None
+            record.state, record.place, record.attempts = State.QUEUED, None, 0
+            record.copy_of, record.stored = None, False
             self._requeue(record, key[-16:], batch, now)
             again += 1
         self._write(batch)
@@ -600,6 +613,8 @@ class RocksFrontier:
     def _write(self, batch: WriteBatch) -> None:
         """One transition: what the verb put, the hosts it changed, and the books."""
         self._hosts.write(batch)
+        self._content.write(batch)
+        self._new.clear()
         if len(batch):
             batch.put(b"stats", encode(self._stats), self._to["meta"])
             self._disk.write(batch)

@@ -9,11 +9,15 @@ the last key of what was read, so an entry found later goes into the heap when i
 otherwise. The next read starts after `bound`, or for a host that was parked at its `cursor`: the deleted entries before it
 (tombstones, which would be walked one by one) are never touched again.
 
+What a transition has put or deleted is on disk only at its end. Until then `_fresh` and `_gone` know of it, so that a head read in
+between is the head after the transition, not before it.
+
 Hosts in play are listed in `active` on disk: that list, not a scan of a million hosts, is what a restart reads.
 """
 
 import heapq
 from collections.abc import Iterable
+from operator import itemgetter
 
 import msgspec
 from rocksdict import WriteBatch
@@ -46,6 +50,8 @@ class HostWindow:
         self._stats = stats
         self._slots: dict[bytes, HostSlot] = {}
         self._dirty: set[HostSlot] = set()
+        self._fresh: dict[bytes, dict[bytes, UrlRecord]] = {}
+        self._gone: set[bytes] = set()
         self.bench = Workbench()
         self.in_play = 0
         stats.parked = sum(1 for _ in disk.items("parked"))
@@ -87,7 +93,7 @@ class HostWindow:
     def _forget_some(self) -> None:
         """Drop the hosts that are not in play; what is not written of them is written first."""
         batch = self._disk.batch()
-        for slot in [s for s in self._slots.values() if s.play <= Play.PARKED and s not in self._dirty]:
+        for slot in [s for s in self._slots.values() if s.play <= Play.PARKED and not s.leased and s not in self._dirty]:
             self._write_shape(slot, batch)
             del self._slots[slot.id]
         self._disk.write(batch)
@@ -103,6 +109,8 @@ class HostWindow:
             if slot.changes >= SHAPE_EVERY:
                 self._write_shape(slot, batch)
         self._dirty.clear()
+        self._fresh.clear()
+        self._gone.clear()
 
     def write_shapes(self, batch: WriteBatch) -> None:
         for slot in self._slots.values():
@@ -117,6 +125,8 @@ class HostWindow:
 
     def enqueued(self, slot: HostSlot, entry: bytes, record: UrlRecord, batch: WriteBatch, now: float) -> None:
         """An entry was put into the host's queue on disk: into memory with it, if that is where the head is."""
+        self._fresh.setdefault(slot.id, {})[entry] = record
+        self._gone.discard(entry)
         if slot.play is Play.PARKED:
             parked, cursor = slot.record.parked, slot.record.cursor
             if cursor is not None and entry < cursor:
@@ -140,6 +150,18 @@ class HostWindow:
                 del slot.head[HEAD:]
                 slot.more, slot.bound = True, slot.head[-1][0]
 
+    def removed(self, slot: HostSlot, entry: bytes) -> None:
+        """An entry was deleted from the host's queue on disk."""
+        slot.out.discard(entry)
+        self._gone.add(entry)
+
+    def visit(self, slot: HostSlot, batch: WriteBatch) -> None:
+        """A host with nothing queued is asked something all the same: it is in play until that is over."""
+        if slot.play is Play.IDLE:
+            slot.play = Play.BUSY
+            self.in_play += 1
+            batch.put(slot.id, b"", self._disk.to["active"])
+
     def has_next(self, slot: HostSlot) -> bool:
         """Whether the host has an entry that is not leased; reads on from disk when the head is used up."""
         return bool(slot.head) or (slot.more and self._read_head(slot))
@@ -147,14 +169,24 @@ class HostWindow:
     def _read_head(self, slot: HostSlot) -> bool:
         start = slot.bound + b"\0" if slot.bound else slot.record.cursor or slot.id
         head: list[tuple[bytes, UrlRecord]] = []
+        fresh = self._fresh.get(slot.id, {})
         slot.more = False
         for entry, value in self._disk.items("queue", start):
             if not entry.startswith(slot.id):
                 break
+            if entry in slot.out or entry in self._gone or entry in fresh:
+                continue
             if len(head) == HEAD:
-                slot.more, slot.bound = True, head[-1][0]
+                slot.more = True
                 break
             head.append((entry, decode_url(value)))
+        if fresh:
+            head += [(e, r) for e, r in fresh.items() if e >= start and e not in slot.out and e not in self._gone]
+            head.sort(key=itemgetter(0))
+            slot.more = slot.more or len(head) > HEAD
+            del head[HEAD:]
+        if slot.more:
+            slot.bound = head[-1][0]
         slot.head = head
         return bool(head)
 
@@ -225,6 +257,9 @@ class HostWindow:
             slot.play = Play.IDLE
             batch.delete(slot.id, self._disk.to["active"])
             return
+        if slot.record.cursor is not None:  # true while it was parked; from now on entries may come before it
+            slot.record.cursor = None
+            self._dirty.add(slot)
         slot.served = 0
         slot.front = self._front(slot.head[0][0])
         self.in_play += 1

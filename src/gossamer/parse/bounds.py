@@ -16,7 +16,7 @@ from typing import Annotated
 import msgspec
 import numpy as np
 
-from gossamer.parse.tags import REST_OF_TAG, formatting_kinds, has_flood, prune
+from gossamer.parse.tags import MOST_ATTRIBUTES, MOST_NAMES, REST_OF_TAG, formatting_kinds, has_flood, prune
 from gossamer.parse.tidy import tidiness
 
 __all__ = ["DEFAULT", "Bounds", "guard"]
@@ -46,7 +46,7 @@ DEFAULT = Bounds()
 _SMALL = 65_536
 _FEW_TAGS = 10_000
 _FEW_ROOTS = 16
-_REOPENED = 100_000  # nodes that unclosed formatting elements could add
+_REOPENED = 200_000  # nodes that unclosed formatting elements may add: 90 MB
 _LARGE = 1 << 20
 _MANY_NAMES = 262_144
 _WINDOW = 16_384
@@ -93,14 +93,14 @@ def guard(body: bytes, bounds: Bounds = DEFAULT) -> tuple[bytes, list[str]]:
     pairs = ((data[opens + 1] | 0x20).astype(np.uint16) << 8) | data[opens + 2]
     kinds = np.bincount(_KINDS[pairs], minlength=3)
     tags = len(opens)
-    nesting = int(kinds[_ROOT]) > _FEW_ROOTS or (
-        (tags > _FEW_TAGS or int(kinds[_FORMATTING]) * tags > 2 * _REOPENED)
-        and not _proven_harmless(body, opens, bounds)
-        and (tags > _FEW_TAGS or formatting_kinds(body) * 3 * tags > 2 * _REOPENED)
-    )
-    if nesting or (
-        len(body) > _SMALL and _looks_flooded(body) and has_flood(body, bounds.max_attributes, len(body) > _MANY_NAMES)
-    ):
+    nests = int(kinds[_ROOT]) > _FEW_ROOTS or tags > _FEW_TAGS or int(kinds[_FORMATTING]) * tags > 2 * _REOPENED
+    floods = len(body) > _SMALL and _looks_flooded(body)
+    if (nests or floods) and int(kinds[_ROOT]) <= _FEW_ROOTS and _proven_harmless(body, opens, bounds, floods):
+        return body, cuts
+    if (
+        nests
+        and (tags > _FEW_TAGS or int(kinds[_ROOT]) > _FEW_ROOTS or formatting_kinds(body) * 3 * tags > 2 * _REOPENED)
+    ) or (floods and has_flood(body, bounds.max_attributes, len(body) > _MANY_NAMES)):
         body, said = prune(
             body,
             depth=bounds.max_depth,
@@ -112,11 +112,21 @@ def guard(body: bytes, bounds: Bounds = DEFAULT) -> tuple[bytes, list[str]]:
     return body, cuts
 
 
-def _proven_harmless(body: bytes, opens: "np.ndarray[tuple[int], np.dtype[np.intp]]", bounds: Bounds) -> bool:
-    """Whether a tidy body, as most large ones are, is proven to nest little and to leave few formatting elements open."""
+def _proven_harmless(
+    body: bytes, opens: "np.ndarray[tuple[int], np.dtype[np.intp]]", bounds: Bounds, floods: bool
+) -> bool:
+    """Whether a tidy body, as most large ones are, is proven to nest little, leave little open and have few attributes."""
     tags = len(opens)
-    tidy = tidiness(body, opens, depth=tags > _FEW_TAGS)
-    return tidy is not None and tidy.depth <= bounds.max_depth and tidy.unclosed * tags <= 2 * _REOPENED
+    if floods and tags * 64 > MOST_ATTRIBUTES and body.count(b"=") > MOST_ATTRIBUTES:
+        return False
+    tidy = tidiness(body, opens, depth=tags > _FEW_TAGS, names=floods)
+    return (
+        tidy is not None
+        and tidy.depth <= bounds.max_depth
+        and tidy.unclosed * tags <= 2 * _REOPENED
+        and tidy.names <= MOST_NAMES
+        and bounds.max_attributes >= 64
+    )
 
 
 def _looks_flooded(body: bytes) -> bool:

@@ -7,7 +7,7 @@ structure, one let through by mistake costs minutes. Regular expressions here ar
 
 import re
 
-__all__ = ["REST_OF_TAG", "formatting_kinds", "has_flood", "prune"]
+__all__ = ["MOST_ATTRIBUTES", "MOST_NAMES", "REST_OF_TAG", "formatting_kinds", "has_flood", "prune"]
 
 _WS = rb"[\t\n\f\r ]"
 _VALUE = rb"(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z)|[^\t\n\f\r >\"'][^\t\n\f\r >]*+)"

@@ -22,7 +22,11 @@ __all__ = ["Tidy", "tidiness"]
 
 _WS = rb"[\t\n\f\r ]"
 _VALUE = rb"(?:\"[^\"<]*+\"|'[^'<]*+'|[a-zA-Z0-9_.:#%?&;+/-]++)"
-_TAG = rb"/?+[a-zA-Z][a-zA-Z0-9-]*+(?:" + _WS + rb"++[a-zA-Z0-9_:.-]++(?:=" + _VALUE + rb")?+)*+" + _WS + rb"*+/?+>"
+# At most 64 attributes a tag. Without a value only the usual ones: so all other names are followed by an equals sign.
+_BARE = rb"(?:async|autofocus|checked|compact|controls|defer|disabled|hidden|itemscope|loop|multiple|muted|nomodule|noshade|novalidate|nowrap|open|readonly|required|reversed|selected)"
+_ATTRIBUTE = _WS + rb"++(?:[a-zA-Z0-9_:.-]++=" + _VALUE + rb"|" + _BARE + rb"(?=[\t\n\f\r />]))"
+_TAG = rb"/?+[a-zA-Z][a-zA-Z0-9-]*+(?:" + _ATTRIBUTE + rb"){0,64}+" + _WS + rb"*+/?+>"
+_NAMED = re.compile(rb"[\t\n\f\r ]([a-zA-Z0-9_:.-]+)=")
 _TIDY = re.compile(rb"[^<]*+(?:<(?:" + _TAG + rb"|!--[^<]*?-->|[!?][a-zA-Z][^<>]*+>)[^<]*+)*+")
 
 _FORMATTING = (b"b", b"big", b"code", b"em", b"font", b"i", b"s", b"small", b"strike", b"strong", b"tt", b"u")
@@ -65,9 +69,11 @@ class Tidy(msgspec.Struct, frozen=True):
     """Formatting elements open at once, at most."""
     depth: int
     """Elements nested in one another, at most; 0 when nobody asked."""
+    names: int
+    """Different names of attributes, at most; 0 when nobody asked."""
 
 
-def tidiness(body: bytes, opens: NDArray[np.intp], *, depth: bool) -> Tidy | None:
+def tidiness(body: bytes, opens: NDArray[np.intp], *, depth: bool, names: bool) -> Tidy | None:
     """What a tidy body is bound by; None when the body is not tidy enough to tell.
 
     `opens` is where the `<` of the body are; one in the last two bytes may be missing.
@@ -76,14 +82,18 @@ def tidiness(body: bytes, opens: NDArray[np.intp], *, depth: bool) -> Tidy | Non
         return None
     data = np.frombuffer(body + bytes(_WINDOW + 2), np.uint8)
     closing = data[opens + 1] == _SLASH
-    names = _names(body, data, opens + 1 + closing)
-    found = np.minimum(_KEYS.searchsorted(names), len(_KEYS) - 1)
-    numbers = np.where(_KEYS[found] == names, _OF_KEY[found], 0)
+    elements = _names(body, data, opens + 1 + closing)
+    found = np.minimum(_KEYS.searchsorted(elements), len(_KEYS) - 1)
+    numbers = np.where(_KEYS[found] == elements, _OF_KEY[found], 0)
     if not _raw_text_is_plain(numbers, closing):
         return None
     of_interest = np.flatnonzero((numbers > 0) & (numbers < _FIRST_RAW))
     signs = np.where(closing[of_interest], -numbers[of_interest], numbers[of_interest])
-    return Tidy(_most_open(signs.tolist()), _deepest(names.tolist(), closing.tolist()) if depth else 0)
+    return Tidy(
+        unclosed=_most_open(signs.tolist()),
+        depth=_deepest(elements.tolist(), closing.tolist()) if depth else 0,
+        names=len(set(_NAMED.findall(body))) if names else 0,
+    )
 
 
 def _names(body: bytes, data: NDArray[np.uint8], starts: NDArray[np.intp]) -> NDArray[np.uint64]:

@@ -15,7 +15,7 @@ Everything else, lawful or not, stays byte for byte. Nothing here raises.
 import re
 from http import HTTPStatus
 
-__all__ = ["field_of", "request_head", "response_head", "status_of"]
+__all__ = ["field_of", "fields_of", "request_head", "response_head", "status_of"]
 
 # A line without one visible ASCII character ends the head for some reader: the blanks of Unicode count for those that decode.
 _BLANK_LINE = re.compile(rb"\n[^\x21-\x7e\n]*\n")
@@ -74,6 +74,16 @@ def field_of(head: bytes, name: str) -> str:
     """The value of the first field called `name` (any case), decoded as Latin-1 as RFC 9110 section 5.5 suggests; or empty."""
     found = re.search(rb"(?i)\n%s[ \t]*:[ \t]*([^\r\n]*)" % re.escape(name.encode("latin-1")), head)
     return found[1].strip().decode("latin-1") if found else ""
+
+
+def fields_of(head: bytes) -> dict[str, str]:
+    """The first field of each name (in lower case), decoded as `field_of` does: for those who ask for many."""
+    fields: dict[str, str] = {}
+    for line in head.decode("latin-1").split("\n")[1:]:
+        name, colon, value = line.partition(":")
+        if colon:
+            fields.setdefault(name.rstrip().lower(), value.strip())
+    return fields
 
 
 def _well_formed(head: bytes) -> bool:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 from msgspec import Meta, Struct
 
 from gossamer.errors import InvalidURL
-from gossamer.store._head import field_of
+from gossamer.store._head import fields_of
 from gossamer.store._values import Capture, Location
 from gossamer.url import host_of, registrable_domain
 
@@ -122,7 +122,8 @@ def bare_row(capture: Capture, location: Location, error: str | None = None) -> 
 
     `Location` headers are left out: making them absolute is the parser's work.
     """
-    head, notes, revisit = capture.response_head, capture.notes, capture.duplicate
+    notes, revisit = capture.notes, capture.duplicate
+    fields = fields_of(capture.response_head)
     # A page that has not changed (304) repeats nothing but itself.
     copied = revisit is not None and revisit.profile == "identical-payload-digest"
     duplicate_of = revisit.url if revisit is not None and copied else notes.near_of or None
@@ -138,14 +139,14 @@ def bare_row(capture: Capture, location: Location, error: str | None = None) -> 
         status=capture.status,
         depth=notes.depth,
         via=notes.via or None,
-        media_type=field_of(head, "content-type").partition(";")[0].strip().lower() or None,
+        media_type=fields.get("content-type", "").partition(";")[0].strip().lower() or None,
         content_length=capture.length,
         digest=capture.payload_digest or None,
         duplicate_of=duplicate_of,
         duplicate_kind=("exact" if copied else "near") if duplicate_of else None,
-        etag=field_of(head, "etag") or None,
-        last_modified=field_of(head, "last-modified") or None,
-        headers=tuple((name, value) for name in NOTED if (value := field_of(head, name))),
+        etag=fields.get("etag") or None,
+        last_modified=fields.get("last-modified") or None,
+        headers=tuple([(name, fields[name]) for name in NOTED if fields.get(name)]),
         address=capture.address or None,
         fetch_ms=notes.fetch_ms,
         truncated=capture.truncated,

@@ -95,5 +95,5 @@ class Follower:
         return found
 
 
-SITEMAP_DEPTH = 4
+SITEMAP_DEPTH = 2
 """Sitemap indexes may name indexes, which the protocol forbids and some sites do; not without end."""

@@ -5,6 +5,7 @@ So a row says nothing of a body that is not in the WARC: the row of an exact cop
 original and has no text of its own.
 """
 
+import contextlib
 from collections.abc import Callable
 
 import msgspec
@@ -45,6 +46,8 @@ def redirect_of(location: str | None, url: str, settings: Settings) -> str | Non
     """Where an answer sends us, canonical; None when it names no place."""
     if not location:
         return None
+    with contextlib.suppress(UnicodeError):  # headers are read as Latin-1; those who send more than ASCII mean UTF-8
+        location = location.encode("latin-1").decode()
     try:
         return canonicalize(resolve(location, url), settings.url)
     except InvalidURL:

@@ -201,8 +201,10 @@ class Worker:
         copy = await self._copy_of(lease, content, simhash) if content is not None and action is Action.DONE else None
         near = copy is not None and copy.near
         stored = wanted and not (near and settings.near_duplicates is NearDuplicates.SKIP)
-        redirect = redirect_of(answer.header("location"), lease.url, settings) if action is Action.REDIRECT else None
-        links = self._links(lease, page, copy, redirect)
+        redirect, fault = self._elsewhere(lease, answer) if action is Action.REDIRECT else (None, None)
+        if fault is not None:
+            action, outcome = Action.DEAD, for_error(fault)
+        kept = stored and action is Action.DONE and (copy is None or near)
         capture = capture_of(lease, answer, at, outcome, copy, digest, stored=stored)
         location = self._store.append(capture)
         self._stored_since += 1
@@ -210,13 +212,25 @@ class Worker:
             capture, location, page if stored and (copy is None or near) else None, simhash, redirect, settings
         )
         self._store.add_row(row)
-        self._count(answer, copy, stored)
+        self._count(answer, copy, kept)
+        self.counts.failed += action is Action.DEAD
+        # Last of all: links count as reported from here on, and a fault before would lose them for the next try.
+        links = self._links(lease, page, copy, redirect)
         return Done(
-            lease.id, action, answer.status, None, None if action is Action.DONE else outcome.reason,
+            lease.id, action, answer.status, fault, None if action is Action.DONE else outcome.reason,
             seconds=answer.timings.total, size=len(answer.body), retry_after=answer.header("retry-after"),
             place=self._place(location), etag=row.etag, last_modified=row.last_modified, digest=content,
-            copy_of=copy.url if copy is not None else None, redirect=redirect, address=answer.address, links=links,
+            copy_of=copy.url if copy is not None else None, redirect=redirect, address=answer.address, links=links, stored=kept,
         )  # fmt: skip
+
+    def _elsewhere(self, lease: Lease, answer: Response) -> tuple[str | None, ErrorClass | None]:
+        """Where a redirect leads, and what is wrong with it when it cannot be followed."""
+        target = redirect_of(answer.header("location"), lease.url, self._settings)
+        if target is None or not target.startswith(("http://", "https://")):
+            return target, ErrorClass.REDIRECT_WITHOUT_LOCATION
+        if target == lease.url:
+            return target, ErrorClass.REDIRECT_LOOP
+        return target, ErrorClass.TOO_MANY_REDIRECTS if lease.hops >= self._settings.max_redirects else None
 
     def _parse(self, lease: Lease, answer: Response) -> Page:
         self._parsing(lease.id)
@@ -310,7 +324,7 @@ class Worker:
         kind = status // 100 if 100 <= status < 600 else 0
         self.counts.statuses[kind] = self.counts.statuses.get(kind, 0) + 1
 
-    def _count(self, answer: Response, copy: Copy | None, stored: bool) -> None:
+    def _count(self, answer: Response, copy: Copy | None, kept: bool) -> None:
         counts = self.counts
         counts.pages += 1
         counts.size += len(answer.body)
@@ -318,8 +332,7 @@ class Worker:
             counts.near += 1
         elif copy is not None:
             counts.exact += 1
-        if stored and (copy is None or copy.near):
-            counts.stored += 1
+        counts.stored += kept
 
 
 def raise_later(error: BaseException | None) -> None:

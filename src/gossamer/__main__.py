@@ -1,0 +1,8 @@
+"""`python -m gossamer` is `gossamer`."""
+
+import sys
+
+from gossamer.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,27 @@
+"""The command line: `gossamer crawl`, and what one wants to know before, during and after it.
+
+    commands   which commands there are; each module is imported only when its command is given
+    options    `crawl`'s options, made from the settings: names, types, bounds and help stand where the setting is defined
+    crawl      run a crawl: seeds, signals, exit codes, the summary
+    sample     what a crawl is doing, as one small value a tick; `limits` says what holds it back
+    view, progress, metrics    that value on a terminal, in a log, over HTTP
+    show, pages, cat           a crawl's folder, looked at from outside, while it runs or after
+    demo       the synthetic web, in a process of its own
+
+Exit codes: 0 done, 1 something went wrong (one sentence says what), 2 the command or a setting is wrong, 3 a budget stopped the
+crawl, 130 interrupted. Only `main` is public.
+"""
+
+import sys
+
+__all__ = ["main"]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a command; the exit code."""
+    try:
+        from gossamer.cli.commands import run
+
+        return run(sys.argv[1:] if arguments is None else arguments)
+    except KeyboardInterrupt:  # before a crawl has its own way with Ctrl-C, and in commands that just read
+        return 130
