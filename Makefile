@@ -20,6 +20,7 @@ $(BIN)/python:
 
 $(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) -e .
+	@$(BIN)/python -m compileall -q src
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.installed
@@ -53,7 +54,7 @@ format: $(VENV)/.dev ## let ruff rewrite what it can
 	$(BIN)/ruff format src tests bench tools
 	$(BIN)/ruff check --fix src tests bench tools
 
-bench: $(VENV)/.bench ## CPU time of each pure rule beside the obvious library, and quality figures
+bench: $(VENV)/.bench bench-packages ## CPU time of each pure rule beside the obvious library, and quality figures
 	$(BIN)/python -m bench
 
 bench-frontier: $(VENV)/.dev ## 20 million URLs over a million hosts through the embedded engine (some minutes)

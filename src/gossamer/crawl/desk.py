@@ -68,9 +68,9 @@ class Desk:
             if leases:
                 self.asleep_until = 0.0
                 return leases
-            ready = await self.frontier.next_ready(now)
-            if ready is None and await self._over():  # asking may have buried the last URLs of a dead host
+            if await self._over():  # asking may have buried the last URLs of a dead host
                 return None
+            ready = await self.frontier.next_ready(now)
             nap = LONGEST_NAP if ready is None else min(max(ready - now, 0.0), LONGEST_NAP)
             if ready is not None and ready <= now:
                 nap = STEAL_AFTER  # what is ready belongs to another worker, for a moment longer

@@ -32,6 +32,8 @@ from gossamer.worker import Worker
 
 __all__ = ["fetcher_for", "main", "store_info", "warm_up"]
 
+log = logging.getLogger("gossamer.worker")
+
 HEARTBEAT = 1.0
 KEPT_FREE = 64 << 20
 
@@ -48,7 +50,6 @@ def store_info(settings: Settings) -> dict[str, str]:
 
 def warm_up() -> None:
     """Do once, before workers are forked, what each would do at its first page: tables are built, lists are read."""
-    without_pandas()
     import pyarrow.parquet  # noqa: F401 - a tenth of a second, and every worker writes a table
 
     text_print("one two three four five six seven eight")
@@ -58,15 +59,20 @@ def warm_up() -> None:
     )
 
 
-def without_pandas() -> None:
-    """Keep pyarrow from importing pandas, where that is installed, for its first array: 300 ms for nothing we use."""
-    sys.modules.setdefault("pandas", None)  # type: ignore[arg-type]
+class _NoPandas:
+    """Keeps pyarrow from importing pandas, where that is installed, for its first array: 300 ms for nothing we use."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> None:
+        if name == "pandas":
+            raise ModuleNotFoundError("not needed in a worker", name=name)
 
 
 def main(socket_fd: int, note_fd: int) -> None:
     """Work until the parent has no more; called in a process of its own."""
-    gc.set_threshold(20_000, 20, 50)  # a page makes thousands of small objects, and next to no cycles
+    gc.set_threshold(100_000, 20, 50)  # a page makes thousands of small objects, and next to no cycles
     _keep_memory()
+    sys.meta_path.insert(0, _NoPandas)
     # Ctrl-C reaches the whole process group; only the parent decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with contextlib.suppress(ImportError):
@@ -100,6 +106,9 @@ async def _work(connection: socket.socket, note: mmap.mmap) -> None:
         return
     except GossamerError as error:
         frontier.fault(str(error))
+    except Exception as error:
+        log.exception("a worker cannot go on")
+        frontier.fault(f"a fault of our own: {type(error).__name__}: {error}")
     frontier.frames.close()
     await frontier.lost.wait()  # all of it has left
 

@@ -14,7 +14,6 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, Literal
 
-import certifi
 import pycurl
 
 from gossamer.fetch._guard import refusal
@@ -245,4 +244,9 @@ def _system_ca_file() -> str:
 
     libcurl keeps the parsed file for a day with the multi handle: it is read once a process, not once a connection.
     """
-    return next((name for name in _SYSTEM_CA_FILES if Path(name).is_file()), certifi.where())
+    for name in _SYSTEM_CA_FILES:
+        if Path(name).is_file():
+            return name
+    import certifi  # 15 ms that most machines never need
+
+    return certifi.where()

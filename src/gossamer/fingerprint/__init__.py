@@ -16,7 +16,7 @@ every process and in every later version: fingerprints are stored.
 """
 
 from gossamer.fingerprint._near import NearIndex, NearRules, blocks
-from gossamer.fingerprint._payload import digest, warc_digest
+from gossamer.fingerprint._payload import digest, warc_digest, warc_form
 from gossamer.fingerprint._similarity import MIN_WORDS, TextPrint, comparable, distance, simhash, text_print
 
 __all__ = [
@@ -31,4 +31,5 @@ __all__ = [
     "simhash",
     "text_print",
     "warc_digest",
+    "warc_form",
 ]

@@ -32,6 +32,7 @@ from gossamer.url import host_of, origin_of
 __all__ = ["Ledger", "Standing", "holder", "slowest", "standing"]
 
 FAILURES_READ = 200_000
+ATTEMPTS = 5
 
 _decode_host = msgspec.msgpack.Decoder(HostRecord).decode
 _decode_robots = msgspec.msgpack.Decoder(RobotsFile).decode
@@ -62,12 +63,15 @@ class Ledger:
     def __init__(self, folder: Path) -> None:
         if not (folder / "CURRENT").exists():
             raise FrontierError(f"there is no frontier in {folder}: the crawl was not begun, or lies elsewhere")
-        self._scratch = tempfile.mkdtemp(prefix="gossamer-")
-        try:
-            self._db = _open(folder, self._scratch)
-        except Exception as error:  # rocksdict raises nothing more specific
-            shutil.rmtree(self._scratch, ignore_errors=True)
-            raise FrontierError(f"the frontier in {folder} cannot be read: {error}") from error
+        self._scratch = Path(tempfile.mkdtemp(prefix="gossamer-"))
+        for attempt in range(ATTEMPTS):
+            try:
+                self._db = _open(folder, self._scratch / str(attempt))
+                break
+            except Exception as error:  # rocksdict raises nothing more specific
+                if attempt + 1 == ATTEMPTS:
+                    shutil.rmtree(self._scratch, ignore_errors=True)
+                    raise FrontierError(f"the frontier in {folder} cannot be read: {error}") from error
         self._of = {name: self._db.get_column_family(name) for name in keys.FAMILIES}
         format_ = int.from_bytes(self._of["meta"].get(b"schema") or b"", "big")
         if format_ not in (0, SCHEMA):
@@ -133,9 +137,22 @@ class Ledger:
             entries.next()
 
 
-def _open(folder: Path, scratch: str) -> Rdict:
+def _open(folder: Path, scratch: Path) -> Rdict:
+    """Open a folder of links to the files of `folder`, since rocksdict writes a file of its own beside what it opens.
+
+    A running crawl may remove a file between the listing and the opening: the caller tries again.
+    """
+    mirror, secondary = scratch / "mirror", scratch / "secondary"
+    mirror.mkdir(parents=True)
+    for file in folder.resolve().iterdir():
+        if file.name == "rocksdict-config.json":
+            shutil.copyfile(file, mirror / file.name)
+        elif file.name != "LOCK" and not file.name.startswith("LOG"):
+            (mirror / file.name).symlink_to(file)
     families = {name: _options() for name in keys.FAMILIES}
-    return Rdict(str(folder), options=_options(), column_families=families, access_type=AccessType.secondary(scratch))
+    return Rdict(
+        str(mirror), options=_options(), column_families=families, access_type=AccessType.secondary(str(secondary))
+    )
 
 
 def _options() -> Options:

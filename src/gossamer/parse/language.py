@@ -13,6 +13,7 @@ from resiliparse.parse.lang import detect_fast
 __all__ = ["language_of"]
 
 _ENOUGH = 600
+_PLENTY = 3_000
 _LEAST = 60
 _CUTOFF = 1200  # the detector's own: above this rank it is guessing
 _TAG = re.compile(r"\s*([a-zA-Z]{2,3})(?:[-_][a-zA-Z0-9-_]*)?\s*")
@@ -49,6 +50,12 @@ def language_of(text: str, declared: str, header: str = "") -> str:
     sample = text[:_ENOUGH]
     if (words := _COMMON.get(said)) is not None and all(word in sample for word in words):
         return said
+    if not said:
+        text = text[:_PLENTY]
+        # Nothing is declared: the detector costs 80 µs, and three of the commonest words of one language alone decide as well.
+        likely = [code for code, words in _COMMON.items() if all(word in text for word in words)]
+        if len(likely) == 1:
+            return likely[0]
     best = detect_fast(sample, cutoff=_CUTOFF, n_results=3)
     if not best or best[0][0] == "unknown":
         return said

@@ -76,8 +76,20 @@ def full_text(tree: LexborHTMLParser) -> str:
     body = tree.body
     if body is None:
         return ""
-    _remove([node for node in body.traverse() if node.tag_id in HIDDEN])
-    return _lines(body, _inline(body))
+    hidden: list[LexborNode] = []
+    inline: list[LexborNode] = []
+    for node in body.traverse():
+        tag = node.tag_id
+        if tag in INLINE:
+            inline.append(node)
+        elif tag in HIDDEN:
+            hidden.append(node)
+    # Unwrapping comes first: a node inside a removed one is no longer there to be unwrapped.
+    for node in inline:
+        node.unwrap()
+    _remove(hidden)
+    body.merge_text_nodes()
+    return _joined(body)
 
 
 def both_texts(tree: LexborHTMLParser, paragraphs: list[LexborNode], breaks: list[LexborNode]) -> tuple[str, str]:
@@ -304,15 +316,13 @@ def _inline(root: LexborNode) -> list[LexborNode]:
 
 
 def _joined(root: LexborNode) -> str:
-    """A block a line, white space inside a block collapsed: whole-string replacements, a regular expression costs ten times."""
+    """A block a line, white space inside a block collapsed; most blocks are clean and only looked at."""
     text = root.text(separator=_BLOCK_END, strip=True, skip_empty=True)
-    for white in _WHITE:
-        if white in text:
-            text = text.replace(white, " ")
-    while "  " in text:
-        text = text.replace("    ", " ").replace("  ", " ")
-    return text.replace(_BLOCK_END, "\n")
+    blocks = [
+        block if block.isprintable() and "  " not in block else " ".join(block.split())
+        for block in text.split(_BLOCK_END)
+    ]
+    return "\n".join(filter(None, blocks))
 
 
 _BLOCK_END = "\x01"
-_WHITE = "\n\t\r\f\v\xa0"

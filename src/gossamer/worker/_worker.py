@@ -8,13 +8,12 @@ import asyncio
 import logging
 import resource
 import time
-from base64 import b32encode
 from collections.abc import Callable
 
 import msgspec
 
 from gossamer.fetch import Failure, Fetcher, Request, Response
-from gossamer.fingerprint import digest, warc_digest
+from gossamer.fingerprint import digest, warc_digest, warc_form
 from gossamer.frontier import Content, Copy, Done, Kind, Lease, Link, Place
 from gossamer.outcome import Action, ErrorClass, Outcome, for_error, for_status, retry_wait, settled
 from gossamer.parse import Page
@@ -66,24 +65,29 @@ class Worker:
         self._memory = LinkMemory(settings.url)
         self._flying: dict[asyncio.Task[None], Lease] = {}
         self._landed = asyncio.Event()
-        self._stopping = False
+        self._stopping = asyncio.Event()
+        self._fault: BaseException | None = None
         self._segment = 0
         self._stored_since = 0
 
     # --- the loop -------------------------------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Work until told to stop or the frontier says there is no more; then make everything durable."""
+        """Work until told to stop or the frontier says there is no more; then make everything durable.
+
+        What the disk refuses ends the work: the first such error is raised here, once everything in hand is settled.
+        """
         syncing = asyncio.create_task(self._sync_regularly())
+        syncing.add_done_callback(self._failed_by)
         try:
-            while not self._stopping:
+            while not self._stopping.is_set():
                 room = self._settings.concurrency - len(self._flying)
                 # Leases come in bunches: asking for each single place that gets free would cost a message a page.
                 if room * 4 < self._settings.concurrency:
                     self._landed.clear()
                     await self._landed.wait()
                     continue
-                leases = await self._frontier.lease(self.name, room, self._clock())
+                leases = await self._leases(room)
                 if leases is None:
                     break
                 for lease in leases:
@@ -93,13 +97,31 @@ class Worker:
             await self._settle()
         finally:
             syncing.cancel()
+            if self._fault is not None:
+                raise self._fault
             await self._sync()
             await asyncio.to_thread(self._store.close)
 
+    async def _leases(self, most: int) -> list[Lease] | None:
+        """Leases, or None when there will be none or somebody said stop."""
+        asking = asyncio.ensure_future(self._frontier.lease(self.name, most, self._clock()))
+        stopping = asyncio.ensure_future(self._stopping.wait())
+        await asyncio.wait((asking, stopping), return_when=asyncio.FIRST_COMPLETED)
+        stopping.cancel()
+        if asking.done():
+            return asking.result()
+        asking.cancel()
+        return None
+
     def stop(self) -> None:
         """Take no more leases; those in hand are finished, or given back after a moment."""
-        self._stopping = True
+        self._stopping.set()
         self._landed.set()
+
+    def _failed_by(self, task: "asyncio.Task[None]") -> None:
+        if not task.cancelled() and (fault := task.exception()) is not None:
+            self._fault = self._fault or fault
+            self.stop()
 
     async def _settle(self, grace: float = 10.0) -> None:
         if self._flying:
@@ -114,8 +136,7 @@ class Worker:
     def _land(self, task: asyncio.Task[None]) -> None:
         del self._flying[task]
         self._landed.set()
-        if not task.cancelled() and task.exception() is not None:
-            raise_later(task.exception())
+        self._failed_by(task)
 
     async def _sync_regularly(self) -> None:
         while True:
@@ -335,11 +356,6 @@ class Worker:
         counts.stored += kept
 
 
-def raise_later(error: BaseException | None) -> None:
-    """A task that cannot report its own fault: the loop's handler logs it."""
-    asyncio.get_running_loop().call_exception_handler({"message": "a visit failed", "exception": error})
-
-
 def _conditions(lease: Lease) -> tuple[tuple[str, str], ...]:
     conditions: tuple[tuple[str, str], ...] = ()
     if lease.etag is not None:
@@ -353,5 +369,5 @@ def _digests(answer: Response) -> tuple[bytes, str]:
     """Digest of the decoded content (what makes pages equal) and of the body as sent (what the WARC states)."""
     content = digest(answer.content)
     if answer.content is answer.body:
-        return content, "sha256:" + b32encode(content).decode("ascii")
+        return content, warc_form(content)
     return content, warc_digest(answer.body)
