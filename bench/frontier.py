@@ -1,8 +1,9 @@
-"""`make bench-frontier`: many URLs over many hosts through the embedded engine; what one costs at the start and at the end.
+"""`make bench-frontier`: millions of URLs over a million hosts through the embedded engine; what one costs, early and late.
 
-Every page leads to `--links` others, most on its own host, so that URLs known grow to `--urls` while pages are fetched; then the
-cost of discover + lease + complete for a URL at full size is compared with that at a twentieth of it. Host sizes follow a
-power law. Times are CPU of this process, RocksDB's own threads included.
+URLs known grow as in a crawl: pages are leased and completed, each with 20 links of which twelve stay on their host, four fall on hosts by a power
+law and four on hosts at random. At each mark two costs are taken: a *link* (discover, over the way to the mark, the pages that brought them
+included) and a *page* (lease and complete alone, 20,000 of them). Their sum is what a URL costs from being found to being finished. CPU time of the
+process, RocksDB's own threads included; ratios are to the first mark.
 """
 
 import argparse
@@ -15,59 +16,91 @@ from pathlib import Path
 
 import numpy as np
 
-from gossamer.frontier import Done, FrontierSettings, Link, RocksFrontier
+from gossamer.frontier import Done, FrontierSettings, Lease, Link, RocksFrontier
 from gossamer.outcome import Action
 from gossamer.politeness import Politeness
 
-LINKS = 20
-BATCH = 50
+START = 1_800_000_000.0
+LEASES = 50
+PAGES = 20_000
+OWN, POPULAR, RANDOM = 12, 4, 4
 
 
-async def measure(folder: Path, urls: int, hosts: int) -> None:
-    settings = FrontierSettings(robots=False, politeness=Politeness(delay=1.0, answer_multiple=0.0))
-    frontier = RocksFrontier(folder, settings)
-    chance = np.random.default_rng(1)
-    now = 1_800_000_000.0
-    next_page = np.zeros(hosts, dtype=np.int64)
-    await frontier.discover([Link(f"https://h{n}.example/0") for n in range(1000)], now)
-    next_page[:1000] = 1
-    steps = [urls * n // 20 for n in range(1, 21)]
-    print(f"{'URLs known':>12} {'pages done':>11} {'hosts':>9} {'µs CPU/URL':>11} {'ratio':>6} {'parent MB':>10}")
-    first = None
-    done_before = seen_before = 0
-    cpu = time.process_time()
-    for step in steps:
-        while True:
-            stats = await frontier.stats()
-            if stats.seen >= step:
+class Growing:
+    """A frontier, a clock and a web that grows as it is asked for."""
+
+    def __init__(self, folder: Path, hosts: int) -> None:
+        politeness = Politeness(delay=1.0, answer_multiple=0.0)
+        self.frontier = RocksFrontier(folder, FrontierSettings(robots=False, politeness=politeness))
+        self._hosts = hosts
+        self._chance = np.random.default_rng(1)
+        self._next_page = np.ones(hosts, dtype=np.int64)
+        self._now = START
+
+    async def begin(self) -> None:
+        await self.frontier.discover([Link(f"https://h{n}.example/0") for n in range(1000)], self._now)
+
+    async def pages(self, most: int | None = None, known: int | None = None) -> int:
+        """Fetch pages until `most` are done (without links) or `known` URLs are known (with links)."""
+        done = 0
+        while most is None or done < most:
+            if known is not None and (await self.frontier.stats()).seen >= known:
                 break
-            leases = await frontier.lease("w", BATCH, now)
+            leases = await self.frontier.lease("w", LEASES, self._now)
             if not leases:
-                ready = await frontier.next_ready(now)
+                ready = await self.frontier.next_ready(self._now)
                 assert ready is not None
-                now = max(ready, now + 0.01)
+                self._now = max(ready, self._now + 0.01)
                 continue
-            done = []
-            # Most links stay on their host; the others fall on hosts by a power law, which also brings in new hosts.
-            strangers = np.minimum((chance.pareto(0.6, size=(len(leases), 4)) * 20).astype(np.int64), hosts - 1)
-            for row, lease in enumerate(leases):
-                host = int(lease.url[9 : lease.url.index(".")])
-                links = []
-                for target in [host] * (LINKS - 8) + [int(n) for n in strangers[row]] + [int(n) for n in chance.integers(0, hosts, 4)]:
-                    links.append(Link(f"https://h{target}.example/{next_page[target]}", depth=lease.depth + 1))
-                    next_page[target] += 1
-                done.append(Done(lease.id, Action.DONE, status=200, seconds=0.1, size=10_000, links=tuple(links)))
-            await frontier.complete("w", done, now)
-            now += 0.01
-        spent, cpu = time.process_time() - cpu, time.process_time()
-        added, finished = stats.seen - seen_before, stats.done - done_before
-        seen_before, done_before = stats.seen, stats.done
-        per_url = spent / added * 1e6
-        first = first or per_url
+            links = self._links(leases) if known is not None else [()] * len(leases)
+            finished = [
+                Done(lease.id, Action.DONE, status=200, seconds=0.1, size=10_000, links=found)
+                for lease, found in zip(leases, links, strict=True)
+            ]
+            await self.frontier.complete("w", finished, self._now)
+            self._now += 0.01
+            done += len(leases)
+        return done
+
+    def _links(self, leases: list[Lease]) -> list[tuple[Link, ...]]:
+        shape = (len(leases), POPULAR)
+        popular = np.minimum((self._chance.pareto(0.6, shape) * 20).astype(np.int64), self._hosts - 1).tolist()
+        random = self._chance.integers(0, self._hosts, (len(leases), RANDOM)).tolist()
+        found = []
+        for row, lease in enumerate(leases):
+            own = int(lease.url[9 : lease.url.index(".")])
+            targets = [own] * OWN + popular[row] + random[row]
+            found.append(tuple(self._page(target, lease.depth + 1) for target in targets))
+        return found
+
+    def _page(self, host: int, depth: int) -> Link:
+        number = int(self._next_page[host])
+        self._next_page[host] += 1
+        return Link(f"https://h{host}.example/{number}", depth=depth)
+
+
+async def measure(folder: Path, marks: list[int], hosts: int) -> None:
+    web = Growing(folder, hosts)
+    await web.begin()
+    print(f"{'URLs known':>12} {'hosts':>9} {'µs/link':>8} {'µs/page':>8} {'sum':>7} {'ratio':>6} {'memory':>8}")
+    first, before = 0.0, 0
+    for mark in marks:
+        start = time.process_time()
+        await web.pages(known=mark)
+        stats = await web.frontier.stats()
+        link = (time.process_time() - start) / (stats.seen - before) * 1e6
+        before = stats.seen
+        start = time.process_time()
+        done = await web.pages(most=PAGES)
+        page = (time.process_time() - start) / done * 1e6
+        first = first or link + page
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        print(f"{stats.seen:>12,} {stats.done:>11,} {stats.hosts:>9,} {per_url:>11.1f} {per_url / first:>6.2f} {memory:>10.0f}", flush=True)
-    print(f"last step: {finished:,} pages fetched, {added:,} URLs found")
-    await frontier.close()
+        print(
+            f"{stats.seen:>12,} {stats.hosts:>9,} {link:>8.1f} {page:>8.1f} {link + page:>7.1f} {(link + page) / first:>6.2f}"
+            f" {memory:>5.0f} MB",
+            flush=True,
+        )
+    await web.frontier.close()
 
 
 def main() -> None:
@@ -76,10 +109,12 @@ def main() -> None:
     parser.add_argument("--hosts", type=int, default=1_000_000)
     options = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="gossamer-bench-"))
+    marks = [options.urls // part for part in (20, 10, 4, 2, 1)]
     try:
-        asyncio.run(measure(folder / "frontier", options.urls, options.hosts))
+        asyncio.run(measure(folder / "frontier", marks, options.hosts))
     finally:
         shutil.rmtree(folder)
 
 
-main()
+if __name__ == "__main__":
+    main()

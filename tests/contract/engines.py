@@ -4,6 +4,7 @@ A harness opens a frontier in a place of its own, can open it again (after `clos
 and answers what the suite asks. Time is a number that the tests move by hand.
 """
 
+import contextlib
 import itertools
 import shutil
 from collections.abc import Callable
@@ -48,6 +49,15 @@ class Engine:
             self._open = None
 
 
+def listing(folder: Path) -> list[tuple[str, int, int]]:
+    """What is in a folder, to notice a change."""
+    found = []
+    for path in sorted(folder.iterdir()):
+        with contextlib.suppress(FileNotFoundError):  # gone since: the next listing will differ
+            found.append((path.name, path.stat().st_size, path.stat().st_mtime_ns))
+    return found
+
+
 def rocks(folder: Path) -> Engine:
     """RocksDB in a folder."""
     numbers = itertools.count()
@@ -62,11 +72,14 @@ def rocks(folder: Path) -> Engine:
         assert isinstance(frontier, RocksFrontier)
         left = folder / f"frontier-{next(numbers)}"
         while True:
+            before = listing(place)
+            shutil.rmtree(left, ignore_errors=True)
             try:
                 shutil.copytree(place, left, ignore=shutil.ignore_patterns("LOCK"))
+            except shutil.Error:
+                continue
+            if listing(place) == before:  # else a compaction in the background changed files while they were copied
                 break
-            except shutil.Error:  # a compaction in the background removed a file meanwhile
-                shutil.rmtree(left)
         frontier.discard()
         place = left
 

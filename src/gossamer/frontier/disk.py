@@ -13,6 +13,7 @@ __all__ = ["Disk"]
 SCHEMA = 1
 CACHE = 256 << 20
 WRITE_BUFFER = 32 << 20
+ALL_BUFFERS = 192 << 20
 
 
 class Disk:
@@ -94,6 +95,7 @@ def _options(cache: Cache) -> Options:
     options.create_if_missing(True)
     options.create_missing_column_families(True)
     options.set_write_buffer_size(WRITE_BUFFER)
+    options.set_db_write_buffer_size(ALL_BUFFERS)
     options.set_max_background_jobs(2)
     options.set_compression_type(DBCompressionType.lz4())
     options.set_keep_log_file_num(2)

@@ -33,7 +33,7 @@ from gossamer.traps import HostShape
 
 __all__ = ["HostWindow"]
 
-HEAD = 64
+HEAD = 16
 REFILL = 256
 SHAPE_EVERY = 256
 
