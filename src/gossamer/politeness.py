@@ -56,6 +56,14 @@ class Politeness(msgspec.Struct, frozen=True):
         Meta(description="Pause between the end of a fetch and the next on the same host.", ge=0, le=86_400),
     ] = 1.0
     connections: Annotated[int, Meta(description="Fetches that may run on one host at a time.", ge=1, le=64)] = 1
+    address_connections: Annotated[
+        int,
+        Meta(
+            description="Fetches that may run on one address at a time, whichever of its hosts they are for.",
+            ge=1,
+            le=10_000,
+        ),
+    ] = 8
     crawl_delay_cap: Annotated[
         float, Meta(description="Longest Crawl-delay obeyed; a longer one is paced at this.", ge=0, le=86_400)
     ] = 300.0

@@ -142,6 +142,31 @@ async def test_retry_after_is_kept_over_a_restart(engine: Engine) -> None:
     await engine.stop()
 
 
+async def test_hosts_of_one_address_share_its_gate(engine: Engine) -> None:
+    frontier = engine.open(politeness=Politeness(delay=0.0, answer_multiple=0.0, address_connections=2))
+    await frontier.discover([page(host, n) for host in range(5) for n in range(3)], T0)
+    for lease in await frontier.lease("w", 10, T0):
+        await frontier.complete("w", [done(lease, address="192.0.2.1")], T0)
+    leases = await frontier.lease("w", 10, T0)
+    assert len(leases) == 2
+    await frontier.discover([page(9, 1)], T0)
+    [other] = await frontier.lease("w", 10, T0)
+    assert other.url == page(9, 1).url, "another address is another gate"
+    await frontier.complete("w", [done(leases[0], address="192.0.2.1")], T0)
+    assert len(await frontier.lease("w", 10, T0)) == 1
+    await frontier.reclaim("w", T0)
+    assert len(await drain(frontier)) == 10, "nobody is left standing at the gate"
+    await engine.stop()
+
+
+async def test_newcomers_are_told_once(engine: Engine) -> None:
+    frontier = engine.open(politeness=EAGER)
+    await frontier.discover([page(1, 1), page(1, 2), page(2, 1)], T0)
+    assert sorted(await frontier.newcomers(10)) == ["h1.example", "h2.example"]
+    assert await frontier.newcomers(10) == []
+    await engine.stop()
+
+
 async def test_a_url_refused_beforehand_costs_its_host_no_pause(engine: Engine) -> None:
     frontier = engine.open(politeness=GENTLE)
     await frontier.discover([page(1, 1), page(1, 2)], T0)

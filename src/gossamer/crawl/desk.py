@@ -109,6 +109,9 @@ class Desk:
             if ready is not None and ready - now > settings.max_wait:
                 self.end(Ending.MAX_WAIT, f"all that is left has to wait, the first for another {ready - now:,.0f} s")
 
+    async def newcomers(self, most: int) -> list[str]:
+        return await self.frontier.newcomers(most)
+
     async def complete(self, worker: str, done: Sequence[Done], now: float) -> int:
         held = await self.frontier.complete(worker, done, self._clock())
         self._wake()

@@ -19,6 +19,7 @@ class RemoteFrontier:
         self.frames = wire.Frames(self._answered, self._gone)
         self._numbers = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[Any]] = {}
+        self._newcomers: list[str] = []
         self.lost = asyncio.Event()
 
     def _answered(self, frame: bytes) -> None:
@@ -43,8 +44,14 @@ class RemoteFrontier:
         return await future
 
     async def lease(self, worker: str, most: int, now: float) -> list[Lease] | None:
-        leases: list[Lease] | None = (await self._ask(wire.LeaseAsk, most)).leases
-        return leases
+        reply: wire.LeasesReply = await self._ask(wire.LeaseAsk, most)
+        self._newcomers += reply.newcomers
+        return reply.leases
+
+    async def newcomers(self, most: int) -> list[str]:
+        """They come along with leases."""
+        names, self._newcomers = self._newcomers, []
+        return names
 
     async def complete(self, worker: str, done: Sequence[Done], now: float) -> int:
         """Told, not asked: nothing in a worker depends on the answer, and a lost parent makes the fetch void anyway."""

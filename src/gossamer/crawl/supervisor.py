@@ -28,6 +28,7 @@ log = logging.getLogger("gossamer.crawl")
 SILENCE = 30.0
 CHECK = 1.0
 EARLY = 5.0
+NEWCOMERS = 64
 EARLY_DEATHS = 3
 
 
@@ -115,7 +116,7 @@ class _Process:
 
     async def _lease(self, ask: wire.LeaseAsk) -> None:
         leases = await self._desk.lease(self.name, ask.most, 0.0)
-        self._frames.send(wire.LeasesReply(ask.number, leases))
+        self._frames.send(wire.LeasesReply(ask.number, leases, await self._desk.newcomers(NEWCOMERS)))
 
 
 class Supervisor:

@@ -102,6 +102,7 @@ class LeasesReply(msgspec.Struct, array_like=True, frozen=True, tag=1):
     number: int
     leases: list[Lease] | None
     """None: there will be no more."""
+    newcomers: list[str] = []
 
 
 class HeldReply(msgspec.Struct, array_like=True, frozen=True, tag=2):

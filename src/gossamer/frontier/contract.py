@@ -20,7 +20,8 @@ Invariants, each a test of the contract suite:
 3. A URL is never lost: queued, leased, waiting for a time, or finished. `discover` and `complete` repeated change nothing.
 4. A `complete` whose lease is no longer held (it expired, or its worker was given up) changes nothing.
 5. A URL whose bytes are in a segment that is abandoned is queued again; one in a sealed segment never is.
-6. A low-priority host gets its turn: better ones are preferred by a bias, not absolutely.
+6. An address never has more leases out than it may have, whichever of its hosts they are for (as far as addresses are known).
+7. A low-priority host gets its turn: better ones are preferred by a bias, not absolutely.
 
 Time is the caller's: every verb that depends on it takes `now` (Unix seconds).
 """
@@ -246,6 +247,9 @@ class Frontier(Protocol):
 
     async def lease(self, worker: str, most: int, now: float) -> list[Lease]:
         """At most `most` URLs that may be fetched now; never of a host that is waiting or busy."""
+
+    async def newcomers(self, most: int) -> list[str]:
+        """Hosts that came into play and were never visited, each told once: their names may be looked up ahead of time."""
 
     async def errand(self, worker: str, url: str, now: float) -> Lease | None:
         """Permission for one request to a URL that need not be known, if its host may be asked now; `complete` ends it."""

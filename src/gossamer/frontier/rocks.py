@@ -7,6 +7,7 @@ memory of hosts, and which hosts, is `window`'s business; the keys are built in 
 
 import heapq
 import random
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -76,6 +77,8 @@ class _Held(msgspec.Struct):
     record: UrlRecord
     kind: Kind
     origin: str = ""
+    address: str | None = None
+    """Whose gate it went through."""
 
 
 class RocksFrontier:
@@ -89,6 +92,7 @@ class RocksFrontier:
     ) -> None:
         self._settings = settings
         self._polite = settings.politeness
+        self._most_of_address = max(settings.politeness.address_connections, settings.politeness.connections)
         self._jitter = jitter
         self._disk = Disk(folder)
         self._to = self._disk.to
@@ -101,6 +105,10 @@ class RocksFrontier:
         self._seen = SeenFilter((key for key, _ in self._disk.items("urls")), self._stats.seen)
         self._new: set[bytes] = set()  # URLs of the transition under way: not on disk yet
         self._leases: dict[int, _Held] = {}
+        self._gates: Counter[str] = Counter()
+        """Leases out for each address."""
+        self._at_gate: dict[str, deque[HostSlot]] = {}
+        """Hosts that were taken while their address was full."""
         self._pages_out = 0
         self._serial = self._stats.seen
         self._next_due = 0.0
@@ -184,6 +192,10 @@ class RocksFrontier:
             slot = self._bench.take(worker, now)
             if slot is None:
                 break
+            address = slot.record.address
+            if address is not None and self._gates[address] >= self._most_of_address:
+                self._at_gate.setdefault(address, deque()).append(slot)
+                continue
             busy = slot.pending or slot.leased >= self._polite.connections  # an errand is under way
             lease = None if busy else self._lease_of(slot, worker, batch, now)
             if lease is not None:
@@ -197,6 +209,10 @@ class RocksFrontier:
             self._hosts.settle(slot, batch, now)
         self._write(batch)
         return leases
+
+    async def newcomers(self, most: int) -> list[str]:
+        waiting = self._hosts.newcomers
+        return [waiting.popleft() for _ in range(min(most, len(waiting)))]
 
     async def errand(self, worker: str, url: str, now: float) -> Lease | None:
         name = host_of(url)
@@ -215,6 +231,20 @@ class RocksFrontier:
         self._write(batch)
         record = UrlRecord(url, State.QUEUED, Kind.ERRAND, 0, 0, 0.0, now, None, b"")
         return self._hold(slot, worker, record, now, Kind.ERRAND)
+
+    def _let_go(self, lease: int, batch: WriteBatch, now: float) -> None:
+        """Forget a lease, and let the next host through the gate of its address."""
+        address = self._leases.pop(lease).address
+        if address is None:
+            return
+        self._gates[address] -= 1
+        if not self._gates[address]:
+            del self._gates[address]
+        waiting = self._at_gate.get(address)
+        if waiting:
+            self._hosts.settle(waiting.popleft(), batch, now)
+            if not waiting:
+                del self._at_gate[address]
 
     def _budget_spent(self) -> bool:
         most = self._settings.max_pages
@@ -251,7 +281,10 @@ class RocksFrontier:
     def _hold(self, slot: HostSlot, worker: str, record: UrlRecord, now: float, kind: Kind, origin: str = "") -> Lease:
         self._lease_id += 1
         deadline = now + self._settings.lease_seconds
-        self._leases[self._lease_id] = _Held(worker, deadline, slot, record, kind, origin)
+        address = slot.record.address
+        self._leases[self._lease_id] = _Held(worker, deadline, slot, record, kind, origin, address)
+        if address is not None:
+            self._gates[address] += 1
         if kind is Kind.ROBOTS:
             return Lease(self._lease_id, origin + "/robots.txt", kind, 0, 0, slot.record.tries + 1, deadline)
         return Lease(
@@ -310,7 +343,7 @@ class RocksFrontier:
             if lease is None or lease.worker != worker:
                 continue
             held += 1
-            del self._leases[each.lease]
+            self._let_go(each.lease, batch, now)
             slot = lease.slot
             slot.leased -= 1
             if each.requested:
@@ -436,7 +469,7 @@ class RocksFrontier:
         self._write(batch)
 
     def _give_back(self, lease: int, held: _Held, batch: WriteBatch, now: float) -> None:
-        del self._leases[lease]
+        self._let_go(lease, batch, now)
         slot = held.slot
         slot.leased -= 1
         if held.kind is Kind.ROBOTS:
@@ -478,7 +511,7 @@ class RocksFrontier:
     def _blame(self, lease: int, held: _Held, batch: WriteBatch, now: float) -> None:
         outcome = for_error(ErrorClass.WORKER_DIED)
         action = settled(outcome, held.record.attempts + 1)
-        del self._leases[lease]
+        self._let_go(lease, batch, now)
         held.slot.leased -= 1
         failed = Done(
             lease,

@@ -16,6 +16,7 @@ Hosts in play are listed in `active` on disk: that list, not a scan of a million
 """
 
 import heapq
+from collections import deque
 from collections.abc import Iterable
 from operator import itemgetter
 
@@ -35,6 +36,7 @@ __all__ = ["HostWindow"]
 
 HEAD = 16
 REFILL = 256
+NEWCOMERS = 1_000
 SHAPE_EVERY = 256
 
 _decode_host = msgspec.msgpack.Decoder(HostRecord).decode
@@ -53,6 +55,7 @@ class HostWindow:
         self._fresh: dict[bytes, dict[bytes, UrlRecord]] = {}
         self._gone: set[bytes] = set()
         self.bench = Workbench()
+        self.newcomers: deque[str] = deque(maxlen=NEWCOMERS)
         self.in_play = 0
         stats.parked = sum(1 for _ in disk.items("parked"))
 
@@ -93,7 +96,9 @@ class HostWindow:
     def _forget_some(self) -> None:
         """Drop the hosts that are not in play; what is not written of them is written first."""
         batch = self._disk.batch()
-        for slot in [s for s in self._slots.values() if s.play <= Play.PARKED and not s.leased and s not in self._dirty]:
+        for slot in [
+            s for s in self._slots.values() if s.play <= Play.PARKED and not s.leased and s not in self._dirty
+        ]:
             self._write_shape(slot, batch)
             del self._slots[slot.id]
         self._disk.write(batch)
@@ -260,6 +265,8 @@ class HostWindow:
         if slot.record.cursor is not None:  # true while it was parked; from now on entries may come before it
             slot.record.cursor = None
             self._dirty.add(slot)
+        if slot.record.address is None:
+            self.newcomers.append(slot.record.name)
         slot.served = 0
         slot.front = self._front(slot.head[0][0])
         self.in_play += 1

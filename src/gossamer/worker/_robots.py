@@ -78,9 +78,13 @@ class RobotsDesk:
         rate = rules.request_rate(agent)
         delays = [d for d in (rules.crawl_delay(agent), rate.delay if rate is not None else None) if d is not None]
         return Done(
-            lease.id, Action.DONE, answer.status, seconds=seconds, address=answer.address, robots=file,
+            lease.id, Action.DONE, answer.status, seconds=seconds, address=self._address(answer), robots=file,
             crawl_delay=max(delays, default=None), links=tuple(self._sitemaps(origin, rules)),
         ), answer  # fmt: skip
+
+    def _address(self, answer: Response) -> str | None:
+        fetch = self._settings.fetch
+        return None if fetch.connect_to is not None or fetch.proxy is not None else answer.address or None
 
     def _unreachable(self, lease: Lease, error: ErrorClass, detail: str, seconds: float) -> Done:
         outcome = for_error(error)
