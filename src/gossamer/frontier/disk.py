@@ -7,10 +7,14 @@ from rocksdict import BlockBasedOptions, Cache, ColumnFamily, DBCompressionType,
 
 from gossamer.errors import FrontierError
 from gossamer.frontier.keys import FAMILIES
+from gossamer.frontier.records import UrlRecord, decode_url
 
 __all__ = ["Disk"]
 
 SCHEMA = 1
+ENTRY = 10
+RANGES = ("queue", "waiting", "parked", "near", "unsealed")
+"""Families that are only ever read as ranges: a filter for single keys would be built for nothing."""
 CACHE = 256 << 20
 WRITE_BUFFER = 32 << 20
 ALL_BUFFERS = 192 << 20
@@ -57,10 +61,17 @@ class Disk:
             yield entries.key(), entries.value()
             entries.next()
 
-    def first(self, family: str, prefix: bytes, most: int) -> list[tuple[bytes, bytes]]:
-        """At most `most` entries whose key begins with `prefix`, in key order."""
+    def url(self, key: bytes) -> UrlRecord | None:
+        """The record of a URL; while it is queued, `urls` only says where in the queue it is."""
+        raw = self.of["urls"].get(key)
+        if raw is not None and len(raw) == ENTRY:
+            raw = self.of["queue"].get(key[:8] + raw)
+        return None if raw is None else decode_url(raw)
+
+    def first(self, family: str, prefix: bytes, most: int, start: bytes = b"") -> list[tuple[bytes, bytes]]:
+        """At most `most` entries whose key begins with `prefix`, in key order, from `start` if that is given."""
         found: list[tuple[bytes, bytes]] = []
-        for key, value in self.items(family, prefix):
+        for key, value in self.items(family, start or prefix):
             if len(found) == most or not key.startswith(prefix):
                 break
             found.append((key, value))
@@ -79,9 +90,9 @@ class Disk:
 def _open(folder: Path) -> Rdict:
     folder.mkdir(parents=True, exist_ok=True)
     cache = Cache(CACHE)
-    families = {name: _options(cache) for name in FAMILIES}
+    families = {name: _options(cache, bloom=name not in RANGES) for name in FAMILIES}
     try:
-        return Rdict(str(folder), options=_options(cache), column_families=families)
+        return Rdict(str(folder), options=_options(cache, bloom=True), column_families=families)
     except Exception as error:  # rocksdict raises nothing more specific
         if "lock" in str(error).lower():
             raise FrontierError(
@@ -90,18 +101,22 @@ def _open(folder: Path) -> Rdict:
         raise FrontierError(f"the frontier in {folder} cannot be opened: {error}") from error
 
 
-def _options(cache: Cache) -> Options:
+def _options(cache: Cache, *, bloom: bool) -> Options:
     options = Options(raw_mode=True)
     options.create_if_missing(True)
     options.create_missing_column_families(True)
     options.set_write_buffer_size(WRITE_BUFFER)
     options.set_db_write_buffer_size(ALL_BUFFERS)
     options.set_max_background_jobs(2)
-    options.set_compression_type(DBCompressionType.lz4())
+    # What is young is rewritten soon: compressing it is work thrown away.
+    none, lz4 = DBCompressionType.none(), DBCompressionType.lz4()
+    options.set_compression_per_level([none, none, none, lz4, lz4, lz4, lz4])
+    options.set_level_compaction_dynamic_level_bytes(False)
     options.set_keep_log_file_num(2)
     options.set_max_total_wal_size(256 << 20)
     table = BlockBasedOptions()
-    table.set_bloom_filter(10, False)
+    if bloom:
+        table.set_bloom_filter(10, False)
     table.set_block_cache(cache)
     table.set_cache_index_and_filter_blocks(True)
     options.set_block_based_table_factory(table)

@@ -60,6 +60,8 @@ class HostRecord(msgspec.Struct, array_like=True):
     """While it is parked: no queue entry lies before this key."""
     parked: bytes | None = None
     """Its key among the parked hosts."""
+    shaped: bool = False
+    """Whether its shape is written down."""
 
 
 class HostSlot:

@@ -23,8 +23,8 @@ from rocksdict import AccessType, Options, Rdict
 from gossamer.errors import FrontierError
 from gossamer.frontier import keys
 from gossamer.frontier.contract import HostView, RobotsFile, Stats, UrlView
-from gossamer.frontier.disk import SCHEMA
-from gossamer.frontier.hosts import HostRecord
+from gossamer.frontier.disk import ENTRY, SCHEMA
+from gossamer.frontier.hosts import HostRecord, Play
 from gossamer.frontier.records import decode_url
 from gossamer.frontier.rocks import RocksFrontier
 from gossamer.url import host_of, origin_of
@@ -106,7 +106,10 @@ class Ledger:
 
     def url(self, url: str) -> UrlView | None:
         """What is known of a canonical URL."""
-        raw = self._of["urls"].get(keys.url_key(keys.host_id(host_of(url)), url))
+        host = keys.host_id(host_of(url))
+        raw = self._of["urls"].get(keys.url_key(host, url))
+        if raw is not None and len(raw) == ENTRY:  # it is queued: its record is there
+            raw = self._of["queue"].get(host + raw)
         if raw is None:
             return None
         r = decode_url(raw)
@@ -167,9 +170,9 @@ class Standing(msgspec.Struct, frozen=True):
     """Where the hosts in play stand."""
 
     ready: int = 0
-    """May be fetched from now."""
+    """May be fetched from now, though perhaps being fetched from already."""
     busy: int = 0
-    """Being fetched from."""
+    """Being fetched from, and not to be asked for more until then."""
     waiting: int = 0
     """Left alone until a time."""
 
@@ -177,7 +180,7 @@ class Standing(msgspec.Struct, frozen=True):
 def standing(frontier: RocksFrontier) -> Standing:
     """Where the hosts in play stand; costs nothing."""
     hosts, bench = frontier._hosts, frontier._bench
-    busy = len({held.slot.id for held in frontier._leases.values()})
+    busy = len({held.slot.id for held in frontier._leases.values() if held.slot.play is not Play.READY})
     ready = bench.ready
     return Standing(ready, busy, max(0, hosts.in_play - ready - busy))
 

@@ -1,7 +1,7 @@
 """Every key of the embedded engine is built here. Integers are big-endian, so that byte order is their order.
 
-    urls       host(8) url(8)                       record of a known URL
-    queue      host(8) rank(2) order(8)             the same record, while it is queued: a host's queue is one range
+    urls       host(8) url(8)                       record of a known URL; while it is queued, only rank(2) order(8)
+    queue      host(8) rank(2) order(8)             its record, while it is queued: a host's queue is one range
     waiting    ms(8) host(8) url(8)                 a URL to be queued again at a time
     hosts      host(8)                              record of a host
     shapes     host(8)                              what the host's URLs look like (traps)

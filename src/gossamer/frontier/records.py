@@ -17,7 +17,7 @@ Positive = Annotated[int, Meta(ge=1)]
 
 
 class UrlRecord(msgspec.Struct, array_like=True, gc=False):
-    """One URL; while it is queued, the same bytes are also its queue entry."""
+    """One URL."""
 
     url: str
     state: State

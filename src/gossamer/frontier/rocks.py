@@ -33,7 +33,7 @@ from gossamer.frontier.contract import (
 from gossamer.frontier.disk import Disk
 from gossamer.frontier.hosts import HostSlot, Play
 from gossamer.frontier.order import rank
-from gossamer.frontier.records import FrontierSettings, UrlRecord, decode_url, encode
+from gossamer.frontier.records import FrontierSettings, UrlRecord, encode
 from gossamer.frontier.seen import SeenFilter
 from gossamer.frontier.window import HostWindow
 from gossamer.outcome import Action, ErrorClass, for_error, settled
@@ -112,6 +112,8 @@ class RocksFrontier:
         self._pages_out = 0
         self._serial = self._stats.seen
         self._next_due = 0.0
+        self._waiting_from = b""
+        """No URL that waits lies before this key."""
         self._open_segments: dict[str, list[bytes]] = {}
         for key, _ in self._disk.items("unsealed"):
             self._open_segments.setdefault(key[:-17].decode(), []).append(key)
@@ -168,9 +170,8 @@ class RocksFrontier:
             )
             entry = keys.queued(host, best, place)
             record = UrlRecord(url, State.QUEUED, link.kind, link.depth, link.hops, link.priority, now, via, entry[8:])
-            value = encode(record)
-            batch.put(key, value, self._to["urls"])
-            batch.put(entry, value, self._to["queue"])
+            batch.put(key, record.entry, self._to["urls"])
+            batch.put(entry, encode(record), self._to["queue"])
             self._seen.add(key)
             self._new.add(key)
             new += 1
@@ -307,15 +308,15 @@ class RocksFrontier:
             return
         limit = keys.millis(now)
         self._next_due = float("inf")
-        for key, _ in self._disk.first("waiting", b"", DUE_AT_ONCE):
+        for key, _ in self._disk.first("waiting", b"", DUE_AT_ONCE, self._waiting_from):
             if key[:8] > limit:
                 self._next_due = int.from_bytes(key[:8], "big") / 1000
                 break
+            self._waiting_from = key
             batch.delete(key, self._to["waiting"])
-            raw = self._urls.get(key[8:])
-            if raw is None:
+            record = self._disk.url(key[8:])
+            if record is None:
                 continue
-            record = decode_url(raw)
             self._count(record.state, -1)
             record.state, record.again = State.QUEUED, 0.0
             self._requeue(record, key[8:], batch, now)
@@ -327,9 +328,8 @@ class RocksFrontier:
         slot = self._hosts.find(key[:8])
         assert slot is not None
         entry = key[:8] + record.entry
-        value = encode(record)
-        batch.put(key, value, self._to["urls"])
-        batch.put(entry, value, self._to["queue"])
+        batch.put(key, record.entry, self._to["urls"])
+        batch.put(entry, encode(record), self._to["queue"])
         self._count(State.QUEUED, 1)
         self._hosts.enqueued(slot, entry, record, batch, now)
 
@@ -393,14 +393,14 @@ class RocksFrontier:
             if page:
                 slot.record.taken -= 1
             if done.action is Action.DEFER_HOST:
-                value = encode(record)
-                batch.put(key, value, self._to["urls"])
-                batch.put(entry, value, self._to["queue"])
+                batch.put(entry, encode(record), self._to["queue"])
                 slot.out.discard(entry)
                 heapq.heappush(slot.head, (entry, record))
                 return
             record.state, record.again = State.WAITING, now + done.wait
-            batch.put(keys.waiting(record.again, key), b"", self._to["waiting"])
+            due = keys.waiting(record.again, key)
+            self._waiting_from = min(self._waiting_from, due)
+            batch.put(due, b"", self._to["waiting"])
             batch.put(key, encode(record), self._to["urls"])
             batch.delete(entry, self._to["queue"])
             self._hosts.removed(slot, entry)
@@ -545,10 +545,9 @@ class RocksFrontier:
         again = 0
         for key in self._open_segments.pop(segment, ()):
             batch.delete(key, self._to["unsealed"])
-            raw = self._urls.get(key[-16:])
-            if raw is None:
+            record = self._disk.url(key[-16:])
+            if record is None:
                 continue
-            record = decode_url(raw)
             if (
                 record.state is State.QUEUED
                 or record.state is State.WAITING
@@ -575,8 +574,7 @@ class RocksFrontier:
         for segment, entries in self._open_segments.items():
             held = found[segment] = []
             for key in entries:
-                raw = self._urls.get(key[-16:])
-                record = decode_url(raw) if raw is not None else None
+                record = self._disk.url(key[-16:])
                 if record is not None and record.place is not None:
                     held.append(Stored(record.url, record.place))
         return found
@@ -608,10 +606,9 @@ class RocksFrontier:
 
     async def explain(self, url: str) -> UrlView | None:
         host = keys.host_id(host_of(url))
-        raw = self._urls.get(keys.url_key(host, url))
-        if raw is None:
+        r = self._disk.url(keys.url_key(host, url))
+        if r is None:
             return None
-        r = decode_url(raw)
         leased = any(held.record.url == url for held in self._leases.values())
         return UrlView(
             r.url, r.state, r.kind, r.depth, r.hops, r.found, r.via, r.attempts, r.status, r.error, r.detail, r.fetched,

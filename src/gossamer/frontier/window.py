@@ -38,6 +38,7 @@ HEAD = 16
 REFILL = 256
 NEWCOMERS = 1_000
 SHAPE_EVERY = 256
+LEAST_SHAPE = 50
 
 _decode_host = msgspec.msgpack.Decoder(HostRecord).decode
 _decode_shape = msgspec.msgpack.Decoder(HostShape).decode
@@ -57,6 +58,8 @@ class HostWindow:
         self.bench = Workbench()
         self.newcomers: deque[str] = deque(maxlen=NEWCOMERS)
         self.in_play = 0
+        self._parked_from = [front.to_bytes(1, "big") for front in range(CLASSES)]
+        """No parked host of a front class lies before this key."""
         stats.parked = sum(1 for _ in disk.items("parked"))
 
     def restore(self, batch: WriteBatch) -> None:
@@ -76,8 +79,9 @@ class HostWindow:
             raw = self._disk.of["hosts"].get(host)
             if raw is None:
                 return None
-            shape = self._disk.of["shapes"].get(host)
-            slot = self._keep(HostSlot(host, _decode_host(raw), _decode_shape(shape) if shape else HostShape()))
+            record = _decode_host(raw)
+            shape = self._disk.of["shapes"].get(host) if record.shaped else None
+            slot = self._keep(HostSlot(host, record, _decode_shape(shape) if shape else HostShape()))
         return slot
 
     def add(self, host: bytes, name: str) -> HostSlot:
@@ -110,9 +114,9 @@ class HostWindow:
     def write(self, batch: WriteBatch) -> None:
         """Put what changed into the transition's batch."""
         for slot in self._dirty:
-            batch.put(slot.id, encode(slot.record), self._disk.to["hosts"])
             if slot.changes >= SHAPE_EVERY:
                 self._write_shape(slot, batch)
+            batch.put(slot.id, encode(slot.record), self._disk.to["hosts"])
         self._dirty.clear()
         self._fresh.clear()
         self._gone.clear()
@@ -122,9 +126,13 @@ class HostWindow:
             self._write_shape(slot, batch)
 
     def _write_shape(self, slot: HostSlot, batch: WriteBatch) -> None:
-        if slot.changes:
+        """Keep what the host's URLs look like, unless they are too few for any rule to care."""
+        if slot.changes and slot.shape.urls >= LEAST_SHAPE:
             slot.changes = 0
             batch.put(slot.id, encode(slot.shape), self._disk.to["shapes"])
+            if not slot.record.shaped:
+                slot.record.shaped = True
+                batch.put(slot.id, encode(slot.record), self._disk.to["hosts"])
 
     # --- in and out of play ---------------------------------------------------------------------------------------
 
@@ -201,10 +209,7 @@ class HostWindow:
         if room <= 0 or not self._stats.parked:
             return
         limit = keys.millis(now)
-        due = [
-            [key for key, _ in self._disk.first("parked", front.to_bytes(1, "big"), room) if key[1:9] <= limit]
-            for front in range(CLASSES)
-        ]
+        due = [[key for key, _ in self._first_parked(front, room) if key[1:9] <= limit] for front in range(CLASSES)]
         for queue in due:
             queue.reverse()
         while room > 0 and any(due):
@@ -212,8 +217,10 @@ class HostWindow:
                 queue = due[turn] or next((q for q in due if q), [])
                 if not queue or room <= 0:
                     break
-                slot = self.find(queue.pop()[9:])
+                key = queue.pop()
+                slot = self.find(key[9:])
                 assert slot is not None
+                self._parked_from[key[0]] = key
                 self._unpark(slot, batch)
                 self._enter(slot, batch, now)
                 room -= 1
@@ -251,8 +258,12 @@ class HostWindow:
     def next_parked(self) -> Iterable[float]:
         """For each front class, when its first parked host may be fetched from."""
         for front in range(CLASSES):
-            for key, _ in self._disk.first("parked", front.to_bytes(1, "big"), 1):
+            for key, _ in self._first_parked(front, 1):
                 yield int.from_bytes(key[1:9], "big") / 1000
+
+    def _first_parked(self, front: int, most: int) -> list[tuple[bytes, bytes]]:
+        # From where the last one was taken: the deleted keys before it would be walked one by one.
+        return self._disk.first("parked", front.to_bytes(1, "big"), most, self._parked_from[front])
 
     def _front(self, entry: bytes) -> int:
         return front_class(self._settings.order, int.from_bytes(entry[8:10], "big"))
@@ -282,6 +293,7 @@ class HostWindow:
         slot.head, slot.more, slot.bound = [], False, b""
         slot.play = Play.PARKED
         slot.record.parked = keys.parked(front, slot.record.state.next_allowed, slot.id)
+        self._parked_from[front] = min(self._parked_from[front], slot.record.parked)
         batch.put(slot.record.parked, b"", self._disk.to["parked"])
         self._stats.parked += 1
         self._dirty.add(slot)
