@@ -206,3 +206,11 @@ def test_a_real_name_server_is_asked_for_the_name_as_it_stands() -> None:
             await resolver.close()
 
     run(scenario())
+
+
+def test_the_codes_for_no_such_name_are_those_of_c_ares() -> None:
+    from pycares import errno
+
+    from gossamer.fetch._dns import _NO_SUCH_NAME
+
+    assert {errno.ARES_ENODATA, errno.ARES_ENOTFOUND, errno.ARES_EBADNAME, errno.ARES_ENONAME} == _NO_SUCH_NAME

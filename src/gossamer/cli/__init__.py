@@ -12,6 +12,7 @@ Exit codes: 0 done, 1 something went wrong (one sentence says what), 2 the comma
 crawl, 130 interrupted. Only `main` is public.
 """
 
+import os
 import sys
 
 __all__ = ["main"]
@@ -19,6 +20,8 @@ __all__ = ["main"]
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; the exit code."""
+    # numpy's BLAS starts a thread a core when it is imported (60 ms), for matrices that nobody here multiplies.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         from gossamer.cli.commands import run
 

@@ -91,12 +91,11 @@ def run(given: argparse.Namespace) -> int:
     Scope((), settings.scope, settings.include, settings.exclude)  # a pattern that is none is found out here
     folder = given.into if given.into is not None else folder_for(seeds, settings)
     _refuse_strangers(folder)
-    crawl = Crawl.prepare(folder, seeds, settings, force=given.force)
 
     from gossamer.cli.runner import Manner, run_crawl
 
     return run_crawl(
-        crawl,
+        lambda: Crawl.prepare(folder, seeds, settings, force=given.force),
         Manner(
             json=given.json,
             quiet=given.quiet,

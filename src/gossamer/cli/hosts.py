@@ -115,11 +115,11 @@ def _name(row: HostRow) -> str:
 
 def _table(rows: list[HostRow]) -> None:
     now = time.time()
-    head = ("host", "fetched", "failed", "bytes", "delay", "next", "answer", "address", "state")
+    head = ("host", "fetched", "failed", "bytes", "delay", "next", "answer", "state")
     cells = [
         (
             row.host, f"{row.fetched:,}", f"{row.failed:,}", size(row.bytes), f"{row.delay:.1f} s", _next(row, now),
-            f"{row.answer:.2f} s", row.address or "", f"given up: {row.dead}" if row.dead else "",
+            f"{row.answer:.2f} s", f"given up: {row.dead}" if row.dead else "",
         )
         for row in rows
     ]  # fmt: skip

@@ -12,7 +12,7 @@ import re
 import sys
 import time
 from collections.abc import Callable
-from typing import Any, TextIO
+from typing import Any, Self, TextIO
 
 import msgspec
 
@@ -72,10 +72,10 @@ def entry_of(line: str) -> Entry:
 
 
 class Stderr:
-    """Standard error with a pipe in its place; `real` is what it was."""
+    """Standard error with a pipe in its place while the block lasts; `real` is what it was."""
 
-    def __init__(self, emit: Callable[[Entry], None]) -> None:
-        self._emit = emit
+    def __init__(self) -> None:
+        self.emit: Callable[[Entry], None] = self._show
         self._rest = b""
         sys.stderr.flush()
         self._kept = os.dup(2)
@@ -84,6 +84,15 @@ class Stderr:
         os.dup2(write, 2)
         os.close(write)
         self.real: TextIO = os.fdopen(self._kept, "w", encoding="utf-8", errors="replace", closefd=False)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.restore()
+
+    def _show(self, entry: Entry) -> None:
+        self.real.write(text_line(entry) + "\n")
 
     def read(self) -> None:
         """Take what has been written; to be called when `fd` is readable."""
@@ -96,7 +105,7 @@ class Stderr:
     def _say(self, line: bytes) -> None:
         text = plain(line.decode("utf-8", "replace"))
         if text:
-            self._emit(entry_of(text))
+            self.emit(entry_of(text))
 
     def restore(self) -> None:
         """Standard error is itself again; the last lines are shown."""

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["Manner", "run_crawl"]
 
 INTERRUPTED = 130
+OPENING = 0.05
+"""Until the frontier is open, look often: the first look at it says where this run begins."""
 
 
 class Manner(msgspec.Struct, frozen=True):
@@ -43,45 +45,68 @@ class Manner(msgspec.Struct, frozen=True):
     """Whether the folder was chosen by us, and so has to be told."""
 
 
-def run_crawl(crawl: Crawl, manner: Manner) -> int:
-    """Run it; the exit code."""
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def run_crawl(prepare: Callable[[], Crawl], manner: Manner) -> int:
+    """Prepare it and run it; the exit code."""
     import uvloop
 
-    runner = _Runner(crawl, manner)
-    LastRun.forget(crawl.folder.path)
+    view = not (manner.json or manner.quiet or manner.log_json) and sys.stderr.isatty()
+    before = {number: signal.getsignal(number) for number in SIGNALS}
     try:
-        report = uvloop.run(runner.run())
+        # Before anything else: workers come into the world with the standard error that is there when they are prepared for.
+        with Stderr() if view or manner.log_json else contextlib.nullcontext() as stderr:
+            crawl = prepare()
+            runner = _Runner(crawl, manner, stderr, view=view)
+            LastRun.forget(crawl.folder.path)
+            report = uvloop.run(runner.run())
+        return _conclude(crawl, runner, report, manner)
     except asyncio.CancelledError:  # stopped twice, with no workers to end
         return INTERRUPTED
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _conclude(crawl: Crawl, runner: "_Runner", report: Report, manner: Manner) -> int:
+    """The last word."""
     LastRun(time.time(), report).save(crawl.folder.path)
     code = exit_code(report)
     if manner.json:
         sys.stdout.write(report_json(report, crawl.folder.path, code) + "\n")
     elif not manner.quiet and not manner.log_json:
-        pages = sum(counts.pages for counts in crawl.counts())
-        sys.stdout.write(summary(report, pages, crawl.folder.path, crawl.settings, colour=sys.stdout.isatty()))
+        sys.stdout.write(
+            summary(
+                report, runner.pages_of(report.fetched), crawl.folder.path, crawl.settings, colour=sys.stdout.isatty()
+            )
+        )
     if report.ending == Ending.FAULT:
         raise GossamerError(report.reason)
     return code
 
 
 class _Runner:
-    def __init__(self, crawl: Crawl, manner: Manner) -> None:
+    def __init__(self, crawl: Crawl, manner: Manner, stderr: Stderr | None, *, view: bool) -> None:
         self._crawl = crawl
         self._manner = manner
+        self._stderr = stderr
+        self._view = view
         self._sampler = Sampler(crawl)
         self._asked = 0
         self._task: asyncio.Task[Report] | None = None
         self._stopping: asyncio.Task[None] | None = None
         self._emit: Callable[[Entry], None] = self._write
+        self.pages_of = self._sampler.pages_of
 
     # --- what is said ---------------------------------------------------------------------------------------------
 
     def _write(self, entry: Entry) -> None:
         line = json_line(entry) if self._manner.log_json else text_line(entry)
+        out = self._stderr.real if self._stderr is not None else sys.stderr
         with contextlib.suppress(OSError):  # nobody reads it any more
-            sys.stderr.write(line + "\n")
-            sys.stderr.flush()
+            out.write(line + "\n")
+            out.flush()
 
     def _tell(self, message: str, **fields: object) -> None:
         if not self._manner.quiet:
@@ -92,9 +117,10 @@ class _Runner:
     async def run(self) -> Report:
         listen(self._manner.log_level, lambda entry: self._emit(entry))
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            loop.add_signal_handler(number, self._interrupted)
         async with contextlib.AsyncExitStack() as stack:
+            for number in SIGNALS:
+                loop.add_signal_handler(number, self._interrupted)
+                stack.callback(self._deaf, number)
             if self._manner.metrics_port is not None:
                 await self._serve_metrics(self._manner.metrics_port, stack)
             if self._manner.chosen:
@@ -114,22 +140,20 @@ class _Runner:
 
     def _shown(self, stack: contextlib.AsyncExitStack) -> "asyncio.Task[None]":
         """Whatever is shown while it runs, as a task to be cancelled."""
-        manner = self._manner
-        view_wanted = not (manner.json or manner.quiet or manner.log_json) and sys.stderr.isatty()
-        if view_wanted or manner.log_json:
-            stderr = Stderr(lambda entry: self._emit(entry))
-            stack.callback(stderr.restore)
+        stderr = self._stderr
+        if stderr is not None:
+            stderr.emit = lambda entry: self._emit(entry)
             loop = asyncio.get_running_loop()
             loop.add_reader(stderr.fd, stderr.read)
             stack.callback(loop.remove_reader, stderr.fd)
-            if view_wanted:
-                from gossamer.cli.view import View
+        if stderr is not None and self._view:
+            from gossamer.cli.view import View
 
-                view = stack.enter_context(View(self._title(), self._crawl.settings, stderr.real))
-                self._emit = lambda entry: view.say(text_line(entry))
-                return asyncio.create_task(self._draw(view))
-            self._emit = lambda entry: _put(stderr, json_line(entry))
-        return asyncio.create_task(self._idle() if manner.quiet else self._log())
+            view = stack.enter_context(View(self._title(), self._crawl.settings, stderr.real))
+            self._emit = lambda entry: view.say(text_line(entry))
+            stack.callback(setattr, self, "_emit", self._write)
+            return asyncio.create_task(self._draw(view))
+        return asyncio.create_task(self._idle() if self._manner.quiet else self._log())
 
     def _title(self) -> str:
         first, *others = self._crawl.seeds.urls
@@ -139,13 +163,14 @@ class _Runner:
     async def _draw(self, view: "View") -> None:
         while True:
             view.show(await self._sampler.take())
-            await asyncio.sleep(view.pause)
+            await asyncio.sleep(OPENING if self._crawl.desk is None else view.pause)
 
     async def _log(self) -> None:
         said = 0.0
         while True:
-            await asyncio.sleep(min(self._manner.every, 1.0))
-            sample = await self._sampler.take()  # more often than it is told: rates are over the last seconds
+            # More often than is told, since rates are over the last seconds.
+            await asyncio.sleep(OPENING if self._crawl.desk is None else min(self._manner.every, 1.0))
+            sample = await self._sampler.take()
             if sample.seconds - said >= self._manner.every - 0.05:
                 said = sample.seconds
                 self._tell(progress_line(sample), **fields_of(sample))
@@ -154,6 +179,11 @@ class _Runner:
         return
 
     # --- stopping -------------------------------------------------------------------------------------------------
+
+    def _deaf(self, number: signal.Signals) -> None:
+        """It is over, all is written: whoever still asks it to stop is only to wait for the last word."""
+        asyncio.get_running_loop().remove_signal_handler(number)
+        signal.signal(number, signal.SIG_IGN)
 
     def _interrupted(self) -> None:
         self._asked += 1
@@ -172,9 +202,3 @@ class _Runner:
         while self._crawl.desk is None:  # noqa: ASYNC110 - the frontier is being opened, and nothing tells when it is
             await asyncio.sleep(0.02)
         self._crawl.stop()
-
-
-def _put(stderr: Stderr, line: str) -> None:
-    with contextlib.suppress(OSError):
-        stderr.real.write(line + "\n")
-        stderr.real.flush()

@@ -1,7 +1,8 @@
 """What a crawl is doing, as one small value a tick: the terminal view, the progress lines and the metrics all read it.
 
-The frontier's books are exact at every instant; the workers' own counters arrive with their heartbeat, once a second. Rates are taken over
-the last `SPAN` seconds. A tick costs about 50 µs, but for the slowest hosts, which are looked up every few seconds only.
+The frontier's books are exact at every instant; the workers' own counters arrive with their heartbeat, once a second. Rates are
+taken over the last `SPAN` seconds. A tick costs about a quarter of a millisecond; the slowest hosts, which take longer to find when there
+are many, are looked up every few seconds only.
 """
 
 import contextlib
@@ -73,12 +74,16 @@ class Sampler:
         self._clock = clock
         self._wall = wall
         self._started = clock()
-        self._base: tuple[int, int] | None = None
+        self._base: int | None = None if crawl.folder.frontier.exists() else 0
         self._points: deque[_Point] = deque()
         self._slowest: tuple[HostView, ...] = ()
         self._slowest_at = -HOSTS_EVERY
         settings = crawl.settings
         self._workers = 1 if settings.workers == 0 else settings.workers or len(os.sched_getaffinity(0))
+
+    def pages_of(self, fetched: int) -> int:
+        """How many of the pages fetched by all runs in the folder are of this one."""
+        return fetched - (self._base or 0)
 
     async def take(self) -> Sample:
         """The crawl now."""
@@ -93,7 +98,7 @@ class Sampler:
         own = usage.ru_utime + usage.ru_stime
         alone = self._crawl.settings.workers == 0
         if self._base is None:
-            self._base = (stats.fetched, stats.size)
+            self._base = stats.fetched
         hosts = standing(desk.frontier)
         point = _Point(now, stats.fetched, stats.size, together.cpu, own, _machine(), hosts)
         self._points.append(point)
@@ -129,7 +134,7 @@ class Sampler:
             hosts=hosts,
             slowest=self._slowest,
             pages_now=(stats.fetched - first.pages) / span if len(self._points) > 1 else 0.0,
-            pages_mean=(stats.fetched - self._base[0]) / elapsed,
+            pages_mean=(stats.fetched - self._base) / elapsed,
             bytes_now=(stats.size - first.size) / span if len(self._points) > 1 else 0.0,
             worker_cpu=worker_cpu,
             parent_cpu=parent_cpu,

@@ -82,12 +82,12 @@ def summary(report: Report, pages: int, folder: Path, settings: Settings, *, col
     rate = pages / report.seconds if report.seconds else 0.0
     earlier = f", {pages:,} of them in this run" if pages != report.fetched else ""
     got = f"{report.fetched:,} pages of {_counted(report.hosts, 'host')}, {size(report.bytes)}{earlier}"
-    took = f"{duration(report.seconds)} ({rate:,.0f} pages/s, {report.cpu_seconds:,.1f} s of CPU)"
+    took = f"{duration(report.seconds)}, {rate:,.0f} pages/s, {report.cpu_seconds:,.1f} s of CPU"
     kept = (
         f"{report.stored:,} stored, {report.duplicates:,} copies, {report.failed:,} failed, {report.refused:,} refused"
     )
     trapped = f", {report.trapped:,} URLs in traps" if report.trapped else ""
-    lines = [f"{bold}{ending_words(report)}{off}", f"  {got}, in {took}", f"  {kept}{trapped}"]
+    lines = [f"{bold}{ending_words(report)}{off}", f"  {got}", f"  in {took}", f"  {kept}{trapped}"]
     left = report.queued + report.waiting
     if left:
         lines.append(f"  {left:,} URLs are left, of {report.urls_seen:,} seen")

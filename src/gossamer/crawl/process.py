@@ -48,11 +48,16 @@ def store_info(settings: Settings) -> dict[str, str]:
     return info | ({"operator": settings.contact} if settings.contact else {})
 
 
-def warm_up() -> None:
-    """Do once, before workers are forked, what each would do at its first page: tables are built, lists are read."""
+def warm_up(*, names: bool) -> None:
+    """Do once, before workers are forked, what each would do at its first page: tables are built, lists are read.
+
+    `names`: whether names will have to be looked up.
+    """
+    if names:
+        import aiodns  # noqa: F401
     import pyarrow.parquet  # noqa: F401 - a tenth of a second, and every worker writes a table
 
-    text_print("one two three four five six seven eight")
+    text_print("one two three four five six seven eight – é")
     registrable_domain("www.example.com")
     parse_page(
         b"<!doctype html><title>t</title><p>some words of a page", "https://example.com/", "text/html", text="both"

@@ -97,7 +97,8 @@ class Crawl:
         self.mended: list[str] = []
         self._nursery: Nursery | None = None
         if self.settings.workers != 0:
-            warm_up()
+            named = any(host[-1].isalpha() for host, _ in seeds.named)  # an address ends in a digit or a bracket
+            warm_up(names=self.settings.fetch.connect_to is None and named)
             self._nursery = Nursery(main)
 
     @classmethod

@@ -45,6 +45,7 @@ class _Process:
         self._gone = gone
         self._note = mmap.mmap(-1, 8)
         self._tasks: set[asyncio.Task[None]] = set()
+        self._asking: set[asyncio.Task[None]] = set()
         self._frames = wire.Frames(self._received, self._ended)
 
     async def start(self, nursery: Nursery, start: wire.Start) -> None:
@@ -73,6 +74,13 @@ class _Process:
         if self.pid:
             os.kill(self.pid, signal.SIGKILL)
 
+    async def settle(self) -> None:
+        """End the calls that are still waiting: leases taken for a worker that is gone would never come back."""
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for task in self._asking:
+            task.cancel()
+        await asyncio.gather(*self._asking, return_exceptions=True)
+
     def _keep(self, task: asyncio.Task[None]) -> None:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -94,7 +102,9 @@ class _Process:
         for ask in asks:
             match ask:
                 case wire.LeaseAsk():
-                    self._keep(asyncio.create_task(self._lease(ask)))
+                    asking = asyncio.create_task(self._lease(ask))
+                    self._asking.add(asking)
+                    asking.add_done_callback(self._asking.discard)
                 case wire.ContentAsk():
                     copies = await self._desk.seen_content(ask.contents, 0.0)
                     self._frames.send(wire.CopiesReply(ask.number, copies))
@@ -196,6 +206,7 @@ class Supervisor:
     async def _replace(self, process: _Process) -> None:
         pid, process.pid = process.pid, 0
         code = await asyncio.to_thread(self._nursery.wait, pid)
+        await process.settle()
         del self._live[process.name]
         self._ended.append(process.counts)
         blamed = [lease for lease in (process.parsing(),) if lease]

@@ -15,14 +15,15 @@ import asyncio
 import socket
 import time
 from collections.abc import Awaitable, Callable
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
-import aiodns
 import msgspec
-from pycares import errno as ares
 
 from gossamer.fetch._guard import refusal
 from gossamer.outcome import ErrorClass
+
+if TYPE_CHECKING:
+    import aiodns
 
 __all__ = ["Answer", "Resolver", "Resolves"]
 
@@ -31,7 +32,8 @@ MOST_TTL = 3600.0
 FAILURE_TTL = 60.0
 MOST_ADDRESSES = 16
 
-_NO_SUCH_NAME = frozenset((ares.ARES_ENOTFOUND, ares.ARES_ENODATA, ares.ARES_EBADNAME, ares.ARES_ENONAME))
+# c-ares: ENODATA, ENOTFOUND, EBADNAME, ENONAME (a test compares the numbers with pycares').
+_NO_SUCH_NAME = frozenset((1, 4, 8, 19))
 
 Family = Literal["A", "AAAA"]
 Ask = Callable[[str, Family], Awaitable[list[tuple[str, float]]]]
@@ -165,6 +167,8 @@ class Resolver:
 
     async def _ask_ares(self, host: str, family: Family) -> list[tuple[str, float]]:
         if self._ares is None:
+            import aiodns  # 70 ms, for the first name that is really asked for
+
             self._ares = aiodns.DNSResolver(
                 nameservers=self._nameservers or None, timeout=self._timeout, tries=self._tries
             )

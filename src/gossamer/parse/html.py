@@ -75,6 +75,8 @@ def read_tree(
     base_href: str | None = None
     anchor_budget = _ANCHOR_BUDGET
     most_anchor = bounds.max_anchor
+    # A memory of canonical URLs knows no fragments: links to the many places of one page are one link.
+    whole = memory is not None and memory.rules is not None and memory.rules.fragment
     root = tree.root
     for node in root.traverse() if root is not None else ():
         tag = node.tag_id
@@ -85,6 +87,8 @@ def read_tree(
             href = attributes.get("href")
             if not href or href[0] == "#":  # a place on this page
                 continue
+            if whole and "#" in href:
+                href = href.partition("#")[0]
             rel = attributes.get("rel")
             key = (href, rel) if rel else href
             if anchors.get(key):
