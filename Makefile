@@ -8,7 +8,8 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help crawl test check bench bench-frontier docs constraints format clean
+ONLY ?=
+.PHONY: help crawl test check bench bench-packages bench-frontier docs constraints format clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -54,8 +55,11 @@ format: $(VENV)/.dev ## let ruff rewrite what it can
 	$(BIN)/ruff format src tests bench tools
 	$(BIN)/ruff check --fix src tests bench tools
 
-bench: $(VENV)/.bench bench-packages ## CPU time of each pure rule beside the obvious library, and quality figures
-	$(BIN)/python -m bench
+bench-packages:
+	@tools/debian nginx-light postgresql-doc-15 python3.11-doc wget wget2
+
+bench: $(VENV)/.bench bench-packages ## CPU time and quality beside the obvious libraries and crawlers (ONLY="url crawl" for some)
+	$(BIN)/python -m bench $(ONLY)
 
 bench-frontier: $(VENV)/.dev ## 20 million URLs over a million hosts through the embedded engine (some minutes)
 	$(BIN)/python -m bench.frontier
