@@ -1,9 +1,9 @@
 """`make bench-frontier`: millions of URLs over a million hosts through the embedded engine; what one costs, early and late.
 
-URLs known grow as in a crawl: pages are leased and completed, each with 20 links of which twelve stay on their host, four fall on hosts by a power
-law and four on hosts at random. At each mark two costs are taken: a *link* (discover, over the way to the mark, the pages that brought them
-included) and a *page* (lease and complete alone, 20,000 of them). Their sum is what a URL costs from being found to being finished. CPU time of the
-process, RocksDB's own threads included; ratios are to the first mark.
+The web grows as in a crawl: pages are leased and completed, each with 20 links of which twelve stay on their host, four fall on hosts by a power
+law and four on hosts at random. At each mark, once RocksDB has settled, 100,000 URLs go all the way at the size the frontier has then: each page
+completed brings one new link, so that as many are discovered as are leased and completed. What that costs a URL, the compaction it causes
+included, is compared with the first mark. Growing (20 links a page) is shown beside it. CPU time of the whole process, RocksDB's threads included.
 """
 
 import argparse
@@ -12,6 +12,7 @@ import resource
 import shutil
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -22,8 +23,9 @@ from gossamer.politeness import Politeness
 
 START = 1_800_000_000.0
 LEASES = 50
-PAGES = 20_000
+PAGES = 100_000
 OWN, POPULAR, RANDOM = 12, 4, 4
+IDLE = 0.05
 
 
 class Growing:
@@ -40,27 +42,36 @@ class Growing:
     async def begin(self) -> None:
         await self.frontier.discover([Link(f"https://h{n}.example/0") for n in range(1000)], self._now)
 
-    async def pages(self, most: int | None = None, known: int | None = None) -> int:
-        """Fetch pages until `most` are done (without links) or `known` URLs are known (with links)."""
-        done = 0
-        while most is None or done < most:
-            if known is not None and (await self.frontier.stats()).seen >= known:
-                break
-            leases = await self.frontier.lease("w", LEASES, self._now)
-            if not leases:
-                ready = await self.frontier.next_ready(self._now)
-                assert ready is not None
-                self._now = max(ready, self._now + 0.01)
-                continue
-            links = self._links(leases) if known is not None else [()] * len(leases)
-            finished = [
-                Done(lease.id, Action.DONE, status=200, seconds=0.1, size=10_000, links=found)
-                for lease, found in zip(leases, links, strict=True)
-            ]
-            await self.frontier.complete("w", finished, self._now)
-            self._now += 0.01
-            done += len(leases)
-        return done
+    async def grow(self, known: int) -> None:
+        """Fetch pages, each with many links, until so many URLs are known."""
+        while (await self.frontier.stats()).seen < known:
+            await self._step(self._links)
+
+    async def steady(self, pages: int) -> None:
+        """Fetch so many pages, each with one new link."""
+        while pages > 0:
+            pages -= await self._step(self._one_link)
+
+    async def _step(self, links_of: Callable[[list[Lease]], list[tuple[Link, ...]]]) -> int:
+        leases = await self.frontier.lease("w", LEASES, self._now)
+        if not leases:
+            ready = await self.frontier.next_ready(self._now)
+            assert ready is not None
+            self._now = max(ready, self._now + 0.01)
+            return 0
+        finished = [
+            Done(lease.id, Action.DONE, status=200, seconds=0.1, size=10_000, links=found)
+            for lease, found in zip(leases, links_of(leases), strict=True)
+        ]
+        await self.frontier.complete("w", finished, self._now)
+        self._now += 0.01
+        return len(leases)
+
+    def _one_link(self, leases: list[Lease]) -> list[tuple[Link, ...]]:
+        """Half of them on the page's own host, half on any."""
+        anywhere = self._chance.integers(0, self._hosts, len(leases)).tolist()
+        targets = [_host(lease) if row % 2 else anywhere[row] for row, lease in enumerate(leases)]
+        return [(self._page(target, lease.depth + 1),) for target, lease in zip(targets, leases, strict=True)]
 
     def _links(self, leases: list[Lease]) -> list[tuple[Link, ...]]:
         shape = (len(leases), POPULAR)
@@ -68,8 +79,7 @@ class Growing:
         random = self._chance.integers(0, self._hosts, (len(leases), RANDOM)).tolist()
         found = []
         for row, lease in enumerate(leases):
-            own = int(lease.url[9 : lease.url.index(".")])
-            targets = [own] * OWN + popular[row] + random[row]
+            targets = [_host(lease)] * OWN + popular[row] + random[row]
             found.append(tuple(self._page(target, lease.depth + 1) for target in targets))
         return found
 
@@ -79,27 +89,41 @@ class Growing:
         return Link(f"https://h{host}.example/{number}", depth=depth)
 
 
+def _host(lease: Lease) -> int:
+    return int(lease.url[9 : lease.url.index(".")])
+
+
+async def settled() -> float:
+    """Wait until RocksDB's threads have nothing left to do; the process's CPU time by then."""
+    spent = time.process_time()
+    while True:
+        await asyncio.sleep(1.0)
+        now = time.process_time()
+        if now - spent < IDLE:
+            return now
+        spent = now
+
+
 async def measure(folder: Path, marks: list[int], hosts: int) -> None:
     web = Growing(folder, hosts)
     await web.begin()
-    print(f"{'URLs known':>12} {'hosts':>9} {'µs/link':>8} {'µs/page':>8} {'sum':>7} {'ratio':>6} {'memory':>8}")
+    print(f"{'URLs known':>12} {'hosts':>9} {'µs/new link':>12} {'µs/URL':>7} {'ratio':>6} {'memory':>8}")
     first, before = 0.0, 0
     for mark in marks:
         start = time.process_time()
-        await web.pages(known=mark)
+        await web.grow(mark)
         stats = await web.frontier.stats()
-        link = (time.process_time() - start) / (stats.seen - before) * 1e6
-        before = stats.seen
-        start = time.process_time()
-        done = await web.pages(most=PAGES)
-        page = (time.process_time() - start) / done * 1e6
-        first = first or link + page
+        settled_at = await settled()
+        growing = (settled_at - start) / max(stats.seen - before, 1) * 1e6
+        await web.steady(PAGES)
+        cost = (await settled() - settled_at) / PAGES * 1e6
+        first = first or cost
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print(
-            f"{stats.seen:>12,} {stats.hosts:>9,} {link:>8.1f} {page:>8.1f} {link + page:>7.1f} {(link + page) / first:>6.2f}"
-            f" {memory:>5.0f} MB",
+            f"{stats.seen:>12,} {stats.hosts:>9,} {growing:>12.1f} {cost:>7.1f} {cost / first:>6.2f} {memory:>5.0f} MB",
             flush=True,
         )
+        before = stats.seen + PAGES
     await web.frontier.close()
 
 
