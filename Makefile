@@ -66,6 +66,8 @@ bench-frontier: $(VENV)/.dev ## 20 million URLs over a million hosts through the
 
 docs: $(VENV)/.dev ## write the pages that are made from the code
 	$(BIN)/python -m tools.settings_page
+	$(BIN)/python -m tools.commands_page
+	$(BIN)/python -m tools.pages_page
 
 constraints: ## renew the exact versions of a repeatable install
 	rm -rf build/renew && $(PYTHON) -m venv build/renew

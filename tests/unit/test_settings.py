@@ -7,6 +7,7 @@ import pytest
 
 from gossamer.errors import ConfigError
 from gossamer.settings import SHORT, Settings, changed, load, merge, settings_of
+from tools import pages_page
 from tools.settings_page import PAGE, page
 
 ROOT = PAGE.parents[1]
@@ -20,6 +21,10 @@ def test_every_setting_is_documented_and_every_documented_setting_exists() -> No
 
 def test_the_page_is_what_the_definitions_make() -> None:
     assert PAGE.read_text(encoding="utf-8") == page(), "run `make docs`"
+
+
+def test_the_columns_of_the_page_table_are_documented_as_they_are() -> None:
+    assert pages_page.PAGE.read_text(encoding="utf-8") == pages_page.page(), "run `make docs`"
 
 
 def test_every_setting_says_what_it_means() -> None:

@@ -67,6 +67,9 @@ class Nursery:
 def _nurse(requests: socket.socket, work: Callable[[int, int], None]) -> NoReturn:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(
+        signal.SIGHUP, signal.SIG_IGN
+    )  # a terminal that closes; workers inherit this, and lose their parent in order
     try:
         while True:
             request, descriptors, _, _ = socket.recv_fds(requests, 1 + _PID.size, 2)

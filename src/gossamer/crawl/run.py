@@ -95,6 +95,7 @@ class Crawl:
         self._worker: Worker | None = None
         self.desk: Desk | None = None
         self.mended: list[str] = []
+        self._stopped = False
         self._nursery: Nursery | None = None
         if self.settings.workers != 0:
             named = any(host[-1].isalpha() for host, _ in seeds.named)  # an address ends in a digit or a bracket
@@ -123,6 +124,8 @@ class Crawl:
         try:
             await self._mend(frontier)
             desk = self.desk = Desk(frontier, settings, self._clock)
+            if self._stopped:
+                desk.end(Ending.INTERRUPTED)
             await frontier.discover([Link(url, priority=1.0) for url in self.seeds.urls], self._clock())
             syncing = asyncio.create_task(self._sync_regularly(frontier))
             try:
@@ -174,6 +177,7 @@ class Crawl:
 
     def stop(self) -> None:
         """Stop in order: no more leases, finish what is in hand, keep all state."""
+        self._stopped = True
         if self.desk is not None:
             self.desk.end(Ending.INTERRUPTED)
         if self._worker is not None:

@@ -142,17 +142,23 @@ class Workbench:
 
     def take(self, worker: str, now: float) -> HostSlot | None:
         """The next host for this worker, removed from the ready ones; None when there is none for it."""
-        if not self.ready:
-            return None
+        while self.ready and (slot := self._pick(worker, now)) is not None:
+            self._taken(slot)
+            if slot.record.state.next_allowed <= now:
+                return slot
+            self.put(slot, now)  # put off since it was made ready: another connection, or an errand, was told to wait
+        return None
+
+    def _pick(self, worker: str, now: float) -> HostSlot | None:
         for front in (TURNS[self._turn], *range(CLASSES)):
             slot = self._from_class(front, worker)
             if slot is not None:
                 self._turn = (self._turn + 1) % len(TURNS)
-                return self._taken(slot)
+                return slot
         for queues in self._ready:
             for queue in queues.values():
                 if queue and queue[0].ready_at + STEAL_AFTER <= now:
-                    return self._taken(queue.popleft())
+                    return queue.popleft()
         return None
 
     def _from_class(self, front: int, worker: str) -> HostSlot | None:
@@ -163,10 +169,9 @@ class Workbench:
             return own.popleft()
         return free.popleft() if free else None
 
-    def _taken(self, slot: HostSlot) -> HostSlot:
+    def _taken(self, slot: HostSlot) -> None:
         self.ready -= 1
         slot.play = Play.BUSY
-        return slot
 
     def withdraw(self, slot: HostSlot) -> None:
         """Remove a host from the ready ones (rare: it is searched for)."""
