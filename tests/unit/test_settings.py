@@ -4,11 +4,11 @@ import re
 from pathlib import Path
 
 import pytest
+from tools import pages_page
+from tools.settings_page import PAGE, page
 
 from gossamer.errors import ConfigError
 from gossamer.settings import SHORT, Settings, changed, load, merge, settings_of
-from tools import pages_page
-from tools.settings_page import PAGE, page
 
 ROOT = PAGE.parents[1]
 NAMES = {setting.name for setting in settings_of()}

@@ -11,7 +11,7 @@ import zlib
 from collections import deque
 from collections.abc import Iterator
 
-import brotli  # type: ignore[import-untyped]
+import brotli
 import pytest
 import zstandard
 from resiliparse.parse.html import HTMLTree

@@ -3,7 +3,7 @@
 import functools
 import zlib
 
-import brotli  # type: ignore[import-untyped]
+import brotli
 import zstandard
 
 from gossamer.sim.web.model import Answer, Delivery, Node, Request, Settings, Site

@@ -3,7 +3,7 @@
 import gzip
 import zlib
 
-import brotli  # type: ignore[import-untyped]
+import brotli
 import zstandard
 
 from gossamer.sim.web.model import Answer, Delivery, Request, Settings, Site
