@@ -3,7 +3,16 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from rocksdict import BlockBasedOptions, Cache, ColumnFamily, DBCompressionType, Options, Rdict, WriteBatch
+from rocksdict import (
+    BlockBasedOptions,
+    Cache,
+    ColumnFamily,
+    DBCompactionStyle,
+    DBCompressionType,
+    Options,
+    Rdict,
+    WriteBatch,
+)
 
 from gossamer.errors import FrontierError
 from gossamer.frontier.keys import FAMILIES
@@ -108,10 +117,10 @@ def _options(cache: Cache, *, bloom: bool) -> Options:
     options.set_write_buffer_size(WRITE_BUFFER)
     options.set_db_write_buffer_size(ALL_BUFFERS)
     options.set_max_background_jobs(2)
-    # What is young is rewritten soon: compressing it is work thrown away.
-    none, lz4 = DBCompressionType.none(), DBCompressionType.lz4()
-    options.set_compression_per_level([none, none, none, lz4, lz4, lz4, lz4])
-    options.set_level_compaction_dynamic_level_bytes(False)
+    # Keys are hashes, so every flush touches the whole key range: by levels each byte would be rewritten ten times and more, and
+    # that, not reading, is what a large frontier's CPU goes into. Universal compaction merges runs of like size instead.
+    options.set_compaction_style(DBCompactionStyle.universal())
+    options.set_compression_type(DBCompressionType.lz4())
     options.set_keep_log_file_num(2)
     options.set_max_total_wal_size(256 << 20)
     table = BlockBasedOptions()

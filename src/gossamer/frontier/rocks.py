@@ -122,11 +122,16 @@ class RocksFrontier:
         era = 1 + int.from_bytes(self._disk.of["meta"].get(b"era") or b"", "big")
         batch.put(b"era", era.to_bytes(4, "big"), self._to["meta"])
         self._lease_id = era << 32
-        self._hosts.restore(batch)
+        in_play = self._hosts.restore(batch)
+        # Of a process that did not close, requests may have been under way: those hosts get the pause they would have had.
+        self._cut_off = in_play if self._disk.of["meta"].get(b"open") is not None else []
+        batch.put(b"open", b"", self._to["meta"])
         self._write(batch)
 
     async def close(self) -> None:
         batch = self._disk.batch()
+        if not self._cut_off:
+            batch.delete(b"open", self._to["meta"])
         self._hosts.write_shapes(batch)
         self._write(batch)
         self._disk.sync()
@@ -185,6 +190,9 @@ class RocksFrontier:
 
     async def lease(self, worker: str, most: int, now: float) -> list[Lease]:
         batch = self._disk.batch()
+        while self._cut_off:
+            host = self._cut_off.pop()
+            self._hosts.put_off(host, now + delay_of(host.record.state, self._polite))
         self._wake_waiting(batch, now)
         self._bench.wake(now)
         self._hosts.refill(batch, now)

@@ -62,14 +62,17 @@ class HostWindow:
         """No parked host of a front class lies before this key."""
         stats.parked = sum(1 for _ in disk.items("parked"))
 
-    def restore(self, batch: WriteBatch) -> None:
-        """Bring back into play the hosts that were in play when the last process ended."""
+    def restore(self, batch: WriteBatch) -> list[HostSlot]:
+        """Bring back into play the hosts that were in play when the last process ended, and name them."""
+        found = []
         for host, _ in list(self._disk.items("active")):
             slot = self.find(host)
             if slot is None or slot.play is not Play.IDLE:
                 batch.delete(host, self._disk.to["active"])
             else:
                 self._enter(slot, batch, now=0.0)
+                found.append(slot)
+        return found
 
     # --- slots ----------------------------------------------------------------------------------------------------
 
