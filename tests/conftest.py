@@ -19,6 +19,4 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     skipped = reporter.stats.get("skipped", []) if reporter is not None else []
     if os.environ.get("GOSSAMER_NO_SKIPS") and skipped and exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
-        print(
-            f"\n{len(skipped)} test(s) skipped, and GOSSAMER_NO_SKIPS is set: {[s.nodeid for s in skipped]}"
-        )
+        print(f"\n{len(skipped)} test(s) skipped, and GOSSAMER_NO_SKIPS is set: {[s.nodeid for s in skipped]}")

@@ -25,9 +25,7 @@ def wpt_url_cases() -> list[dict[str, Any]]:
 
 def test_every_wpt_case_resolves_to_its_href_or_fails_as_it_must() -> None:
     cases = wpt_url_cases()
-    wrong = [
-        c for c in cases if resolved(c["input"], c.get("base")) != (None if c.get("failure") else c["href"])
-    ]
+    wrong = [c for c in cases if resolved(c["input"], c.get("base")) != (None if c.get("failure") else c["href"])]
     http = [c for c in cases if not c.get("failure") and c["href"].startswith(("http:", "https:"))]
     assert len(http) == 247
     assert wrong == []
@@ -47,9 +45,7 @@ def test_public_suffix_vectors_give_the_registrable_domain() -> None:
     assert len(vectors) == 78
     for given, expected in vectors:
         if given != "null":
-            assert registrable_domain(given.strip("'")) == (
-                None if expected == "null" else expected.strip("'")
-            ), given
+            assert registrable_domain(given.strip("'")) == (None if expected == "null" else expected.strip("'")), given
 
 
 def test_crawler_commons_references_resolve() -> None:
@@ -103,9 +99,7 @@ def test_crawler_commons_normalizer_agrees_except_where_we_say_why() -> None:
             ours = "InvalidURL"
         if ours != expected:
             differing[given] = ours
-    assert differing.keys() == DISAGREEMENTS.keys(), {
-        k: v for k, v in differing.items() if k not in DISAGREEMENTS
-    }
+    assert differing.keys() == DISAGREEMENTS.keys(), {k: v for k, v in differing.items() if k not in DISAGREEMENTS}
 
 
 def test_crawler_commons_invalid_urls_are_refused() -> None:
@@ -134,9 +128,7 @@ def test_real_urls_canonicalize_once_and_for_all(rules: Any) -> None:
             continue
         assert canonicalize(once, rules) == once, url
     assert refused < len(urls) / 100
-    assert (time.process_time() - started) / len(
-        urls
-    ) < 100e-6  # a generous ceiling; `make bench` gives the figure
+    assert (time.process_time() - started) / len(urls) < 100e-6  # a generous ceiling; `make bench` gives the figure
 
 
 def _csv(name: str) -> list[list[str]]:
