@@ -1,13 +1,13 @@
 """Questions about a URL: its host, its site, its sort key, its fingerprint."""
 
 import re
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from ada_url import URL
-from publicsuffixlist import PublicSuffixList
 from xxhash import xxh3_64_intdigest
 
 from gossamer.errors import InvalidURL
+from gossamer.url._suffixes import registrable
 
 __all__ = ["authority_of", "fingerprint", "host_of", "origin_of", "registrable_domain", "surt"]
 
@@ -51,11 +51,6 @@ def _parsed(url: str) -> tuple[str, str, str]:
     return parts.protocol, parts.host, parts.hostname
 
 
-@cache
-def _suffixes() -> PublicSuffixList:
-    return PublicSuffixList(only_icann=False)  # 30 ms: read when first asked for
-
-
 _ADDRESS = re.compile(r"\[.*\]|[0-9.]+|.*:.*", re.DOTALL).fullmatch
 
 
@@ -73,8 +68,7 @@ def _registrable(host: str) -> str | None:
     host = host.lower().removesuffix(".")
     if not host or _ADDRESS(host):
         return None
-    found: str | None = _suffixes().privatesuffix(host)
-    return found
+    return registrable(host)
 
 
 def surt(url: str) -> str:
