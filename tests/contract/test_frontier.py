@@ -92,11 +92,38 @@ async def test_a_host_never_has_more_leases_than_connections(engine: Engine) -> 
         await frontier.discover([page(connections, n) for n in range(20)], T0)
         leases = await frontier.lease("a", 10, T0) + await frontier.lease("b", 10, T0 + 1)
         assert len(leases) == connections
-        await frontier.complete("a", [done(leases[0])], T0 + 2)
-        assert len(await frontier.lease("b", 10, T0 + 3)) == 1
-        await frontier.release("b", [lease.id for lease in leases], T0)
+        assert await frontier.complete("a", [done(leases[0])], T0 + 2) == 1
+        assert len(await frontier.lease("a", 10, T0 + 3)) == 1
         await engine.stop()
         engine = engine.elsewhere()
+
+
+async def test_connections_of_all_workers_together_stay_within_the_hosts(engine: Engine) -> None:
+    """A worker keeps its connections open between fetches, so the most leases each ever had out are what adds up."""
+    for connections in (1, 2, 5):
+        frontier = engine.open(politeness=Politeness(delay=0.0, answer_multiple=0.0, connections=connections))
+        await frontier.discover([page(connections, n) for n in range(200)], T0)
+        peaks: Counter[str] = Counter()
+        for step in range(60):
+            worker = "abc"[step % 3]
+            leases = await frontier.lease(worker, 1 + step % 4, T0 + step)
+            peaks[worker] = max(peaks[worker], len(leases))
+            await frontier.complete(worker, [done(lease) for lease in leases], T0 + step)
+        assert sum(peaks.values()) <= connections
+        assert max(peaks.values()) <= 1 + connections // 2, "and no worker has them all"
+        await engine.stop()
+        engine = engine.elsewhere()
+
+
+async def test_a_dead_workers_hosts_go_to_another(engine: Engine) -> None:
+    frontier = engine.open(politeness=EAGER)
+    await frontier.discover([page(1, 1), page(1, 2)], T0)
+    [lease] = await frontier.lease("a", 1, T0)
+    await frontier.complete("a", [done(lease)], T0)
+    assert await frontier.lease("b", 1, T0 + 60) == [], "the connection is a's"
+    await frontier.reclaim("a", T0 + 60)
+    assert len(await frontier.lease("b", 1, T0 + 61)) == 1
+    await engine.stop()
 
 
 async def test_between_two_fetches_of_a_host_lies_its_delay(engine: Engine) -> None:

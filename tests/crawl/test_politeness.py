@@ -35,6 +35,9 @@ def test_two_hundred_hosts_each_have_their_pause_and_their_one_request_at_a_time
     assert_paced(done.log, delay, web.crawl_delays())
     assert web.crawl_delays() == {"robots-delay.test": 0.8}
     assert set(audit.max_busy(done.log).values()) == {1}
+    # An errand (a robots.txt that moved to this host) may be the other worker's.
+    connections = {host: most for host, most in audit.max_connections(done.log).items() if most > 1}
+    assert connections.keys() <= {"robots-rules.test"}
     assert audit.forbidden_requests(done.log, web) == []
     # Politeness is what limits this crawl, and nothing else does: all hosts are fetched from side by side.
     assert done.report.seconds < 15
@@ -63,8 +66,7 @@ def test_two_workers_share_what_is_allowed(tmp_path: Path) -> None:
     with online(tmp_path, hosts=2, pages=40, corners=["slow"], slow_seconds=0.05, corner_pages=20) as (web, running):
         done = crawl(tmp_path / "crawl", web, running, host_connections=3, workers=2)
     assert max(audit.max_busy(done.log).values()) == 3
-    # Each worker keeps the connections that it opened; one that is idle may still be open when the other worker has its turn.
-    assert max(audit.max_connections(done.log).values()) <= 2 * 3
+    assert max(audit.max_connections(done.log).values()) <= 3, "also counting those that lie idle between fetches"
 
 
 THROTTLING = {"hosts": 1, "pages": 1, "corners": ["throttle"], "corner_pages": 8, "retry_after": 1}

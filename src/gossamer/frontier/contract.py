@@ -15,7 +15,8 @@ nothing to repair.
 
 Invariants, each a test of the contract suite:
 
-1. A host never has more leases out than it has connections.
+1. A host never has more leases out than it has connections; and since workers keep connections open between fetches, the most
+   leases each worker ever had out do not add up to more either.
 2. Between the end of a fetch (`complete`) and the next lease of its host lies at least the host's delay.
 3. A URL is never lost: queued, leased, waiting for a time, or finished. `discover` and `complete` repeated change nothing.
 4. A `complete` whose lease is no longer held (it expired, or its worker was given up) changes nothing.

@@ -8,12 +8,12 @@
 Taking a host from `ready` removes it, so fetching from it twice cannot be expressed. A host that is nowhere to be found here
 and has URLs queued is *parked* on disk; which hosts are in memory is the engine's business.
 
-A worker that has nothing to do takes hosts of other workers once they have been ready for `STEAL_AFTER` seconds: long enough
-that an owner who is merely busy parsing keeps its warm connection, short enough that no host waits for a dead one.
+A host that allows one connection stays with the worker that has it. One that allows several may be shared: a worker that has nothing to do
+takes such a host once it has been ready for `STEAL_AFTER` seconds.
 """
 
 import heapq
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 from enum import IntEnum
 
@@ -68,7 +68,7 @@ class HostSlot:
     """A host in memory: its record, the head of its queue, and where it stands."""
 
     __slots__ = (
-        "arrival", "bound", "changes", "front", "head", "id", "leased", "more", "out", "owner", "pending", "play", "ready_at", "record", "served", "shape",
+        "arrival", "bound", "by", "changes", "front", "head", "id", "leased", "more", "out", "owner", "peaks", "pending", "play", "ready_at", "record", "served", "shape",
     )  # fmt: skip
 
     def __init__(self, host_id: bytes, record: HostRecord, shape: HostShape) -> None:
@@ -90,6 +90,11 @@ class HostSlot:
         self.served = 0
         """Leases since the host came into memory."""
         self.owner: str | None = None
+        """The worker that has its connection."""
+        self.by: Counter[str] = Counter()
+        """Leases out, by worker."""
+        self.peaks: Counter[str] = Counter()
+        """The most leases each worker had out: so many connections it may have."""
         self.pending = False
         """Whether its robots.txt is being read: until then nothing else is asked."""
         self.ready_at = 0.0
@@ -140,22 +145,25 @@ class Workbench:
             else:
                 self._make_ready(slot, now)
 
-    def take(self, worker: str, now: float) -> HostSlot | None:
-        """The next host for this worker, removed from the ready ones; None when there is none for it."""
-        while self.ready and (slot := self._pick(worker, now)) is not None:
+    def take(self, worker: str, now: float, *, steal: bool) -> HostSlot | None:
+        """The next host for this worker, removed from the ready ones; None when there is none for it.
+
+        `steal`: also a host of another worker, which will then have connections from both.
+        """
+        while self.ready and (slot := self._pick(worker, now, steal)) is not None:
             self._taken(slot)
             if slot.record.state.next_allowed <= now:
                 return slot
             self.put(slot, now)  # put off since it was made ready: another connection, or an errand, was told to wait
         return None
 
-    def _pick(self, worker: str, now: float) -> HostSlot | None:
+    def _pick(self, worker: str, now: float, steal: bool) -> HostSlot | None:
         for front in (TURNS[self._turn], *range(CLASSES)):
             slot = self._from_class(front, worker)
             if slot is not None:
                 self._turn = (self._turn + 1) % len(TURNS)
                 return slot
-        for queues in self._ready:
+        for queues in self._ready if steal else ():
             for queue in queues.values():
                 if queue and queue[0].ready_at + STEAL_AFTER <= now:
                     return queue.popleft()

@@ -104,6 +104,7 @@ class RocksFrontier:
         self._content = ContentIndex(self._disk, settings.near_bits)
         self._seen = SeenFilter((key for key, _ in self._disk.items("urls")), self._stats.seen)
         self._new: set[bytes] = set()  # URLs of the transition under way: not on disk yet
+        self._workers: set[str] = set()
         self._leases: dict[int, _Held] = {}
         self._gates: Counter[str] = Counter()
         """Leases out for each address."""
@@ -196,11 +197,16 @@ class RocksFrontier:
         self._wake_waiting(batch, now)
         self._bench.wake(now)
         self._hosts.refill(batch, now)
+        self._workers.add(worker)
         leases: list[Lease] = []
+        passed: list[HostSlot] = []
         while len(leases) < most and not self._budget_spent():  # nor robots.txt of hosts that will not be visited
-            slot = self._bench.take(worker, now)
+            slot = self._bench.take(worker, now, steal=self._polite.connections > 1)
             if slot is None:
                 break
+            if not self._may_connect(slot, worker):
+                passed.append(slot)
+                continue
             address = slot.record.address
             if address is not None and self._gates[address] >= self._most_of_address:
                 self._at_gate.setdefault(address, deque()).append(slot)
@@ -209,6 +215,8 @@ class RocksFrontier:
             lease = None if busy else self._lease_of(slot, worker, batch, now)
             if lease is not None:
                 slot.owner = worker
+                slot.by[worker] += 1
+                slot.peaks[worker] = max(slot.peaks[worker], slot.by[worker])
                 slot.leased += 1
                 slot.served += 1
                 leases.append(lease)
@@ -216,8 +224,23 @@ class RocksFrontier:
                 self._bench.put(slot, now)
                 break
             self._hosts.settle(slot, batch, now)
+        for slot in passed:
+            slot.owner = None
+            self._bench.put(slot, now)
         self._write(batch)
         return leases
+
+    def _may_connect(self, slot: HostSlot, worker: str) -> bool:
+        """Whether the worker may have one more lease of the host.
+
+        Connections stay open between fetches, so what counts is the most leases each worker ever had out: over all workers they never
+        add up to more than the host allows, and while there is room each takes no more than its share.
+        """
+        most, peak = self._polite.connections, slot.peaks[worker]
+        if most == 1 or slot.by[worker] < peak:
+            return True
+        share = -(-most // len(self._workers))
+        return peak < share and sum(slot.peaks.values()) < most
 
     async def newcomers(self, most: int) -> list[str]:
         waiting = self._hosts.newcomers
@@ -232,6 +255,7 @@ class RocksFrontier:
             return None
         if slot.play is Play.READY:
             self._bench.withdraw(slot)
+        slot.by[worker] += 1
         slot.leased += 1
         batch = self._disk.batch()
         self._hosts.visit(slot, batch)
@@ -243,7 +267,9 @@ class RocksFrontier:
 
     def _let_go(self, lease: int, batch: WriteBatch, now: float) -> None:
         """Forget a lease, and let the next host through the gate of its address."""
-        address = self._leases.pop(lease).address
+        held = self._leases.pop(lease)
+        held.slot.by[held.worker] -= 1
+        address = held.address
         if address is None:
             return
         self._gates[address] -= 1
@@ -493,8 +519,10 @@ class RocksFrontier:
 
     async def reclaim(self, worker: str, now: float, blamed: Sequence[int] = ()) -> int:
         gone = [lease for lease, held in self._leases.items() if held.worker == worker]
-        self._bench.disown(worker)
-        return self._take_back(gone, now, set(blamed))
+        self._workers.discard(worker)
+        taken = self._take_back(gone, now, set(blamed))
+        self._hosts.disown(worker)
+        return taken
 
     async def expire(self, now: float) -> int:
         gone = [lease for lease, held in self._leases.items() if held.deadline <= now]
@@ -508,6 +536,7 @@ class RocksFrontier:
             # It may have been fetching: the host gets the pause that it would have had.
             pause = max(slot.record.state.next_allowed, now + delay_of(slot.record.state, self._polite))
             slot.record.state = msgspec.structs.replace(slot.record.state, next_allowed=pause)
+            slot.owner = None
             self._hosts.changed(slot)
             if lease in blamed and held.kind < Kind.ROBOTS:
                 self._blame(lease, held, batch, now)

@@ -110,6 +110,14 @@ class HostWindow:
             del self._slots[slot.id]
         self._disk.write(batch)
 
+    def disown(self, worker: str) -> None:
+        """The worker is gone, and its connections with it: its hosts are anyone's."""
+        self.bench.disown(worker)
+        for slot in self._slots.values():
+            slot.peaks.pop(worker, None)
+            if slot.owner == worker:
+                slot.owner = None
+
     def changed(self, slot: HostSlot) -> None:
         """The slot's record is to be written with the transition under way."""
         self._dirty.add(slot)

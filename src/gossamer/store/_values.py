@@ -91,7 +91,12 @@ class Capture(Struct, frozen=True):
     @property
     def length(self) -> int:
         """Bytes of the body as sent, also where the body itself is stored elsewhere or not at all."""
-        told = "" if self.body or self.status == 304 else field_of(self.response_head, "content-length")
+        head = self.response_head
+        told = (
+            ""
+            if self.body or self.status == 304
+            else field_of(head, "x-crawler-content-length") or field_of(head, "content-length")
+        )
         return int(told) if told.isascii() and told.isdecimal() and len(told) < 19 else len(self.body)
 
 
