@@ -13,7 +13,7 @@ takes such a host once it has been ready for `STEAL_AFTER` seconds.
 """
 
 import heapq
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterator
 from enum import IntEnum
 
@@ -91,9 +91,9 @@ class HostSlot:
         """Leases since the host came into memory."""
         self.owner: str | None = None
         """The worker that has its connection."""
-        self.by: Counter[str] = Counter()
+        self.by: dict[str, int] = {}
         """Leases out, by worker."""
-        self.peaks: Counter[str] = Counter()
+        self.peaks: dict[str, int] = {}
         """The most leases each worker had out: so many connections it may have."""
         self.pending = False
         """Whether its robots.txt is being read: until then nothing else is asked."""

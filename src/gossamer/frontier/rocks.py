@@ -166,23 +166,25 @@ class RocksFrontier:
             key = keys.url_key(host, url)
             if key in self._seen and (key in self._new or self._urls.get(key) is not None):
                 continue
-            slot = self._hosts.find(host) or self._hosts.add(host, name)
-            if link.kind is Kind.PAGE and slot.shape.admit(url, now, rules) is not None:
-                stats.trapped += 1
-                continue
-            self._serial += 1
-            best, place = (
-                (0, self._serial) if link.kind is Kind.SITEMAP else rank(order, link.depth, link.priority, self._serial)
-            )
-            entry = keys.queued(host, best, place)
+            serial = self._serial + 1
+            page = link.kind is Kind.PAGE
+            entry = keys.queued(host, *(rank(order, link.depth, link.priority, serial) if page else (0, serial)))
+            slot = None
+            if not self._hosts.waits_on_disk(host, entry):
+                slot = self._hosts.find(host) or self._hosts.add(host, name)
+                if page and slot.shape.admit(url, now, rules) is not None:
+                    stats.trapped += 1
+                    continue
+            self._serial = serial
             record = UrlRecord(url, State.QUEUED, link.kind, link.depth, link.hops, link.priority, now, via, entry[8:])
             batch.put(key, record.entry, self._to["urls"])
             batch.put(entry, encode(record), self._to["queue"])
             self._seen.add(key)
             self._new.add(key)
             new += 1
-            slot.changes += 1
-            self._hosts.enqueued(slot, entry, record, batch, now)
+            if slot is not None:
+                slot.changes += 1
+                self._hosts.enqueued(slot, entry, record, batch, now)
         stats.seen += new
         stats.queued += new
         return new
@@ -215,8 +217,8 @@ class RocksFrontier:
             lease = None if busy else self._lease_of(slot, worker, batch, now)
             if lease is not None:
                 slot.owner = worker
-                slot.by[worker] += 1
-                slot.peaks[worker] = max(slot.peaks[worker], slot.by[worker])
+                slot.by[worker] = out = slot.by.get(worker, 0) + 1
+                slot.peaks[worker] = max(slot.peaks.get(worker, 0), out)
                 slot.leased += 1
                 slot.served += 1
                 leases.append(lease)
@@ -236,8 +238,8 @@ class RocksFrontier:
         Connections stay open between fetches, so what counts is the most leases each worker ever had out: over all workers they never
         add up to more than the host allows, and while there is room each takes no more than its share.
         """
-        most, peak = self._polite.connections, slot.peaks[worker]
-        if most == 1 or slot.by[worker] < peak:
+        most, peak = self._polite.connections, slot.peaks.get(worker, 0)
+        if most == 1 or slot.by.get(worker, 0) < peak:
             return True
         share = -(-most // len(self._workers))
         return peak < share and sum(slot.peaks.values()) < most
@@ -255,7 +257,7 @@ class RocksFrontier:
             return None
         if slot.play is Play.READY:
             self._bench.withdraw(slot)
-        slot.by[worker] += 1
+        slot.by[worker] = slot.by.get(worker, 0) + 1
         slot.leased += 1
         batch = self._disk.batch()
         self._hosts.visit(slot, batch)

@@ -87,6 +87,19 @@ class HostWindow:
             slot = self._keep(HostSlot(host, record, _decode_shape(shape) if shape else HostShape()))
         return slot
 
+    def waits_on_disk(self, host: bytes, entry: bytes) -> bool:
+        """Whether a new entry of the host needs nothing but to be written.
+
+        So it is with most links to other hosts of a large crawl: the host is parked, the entry does not come before what it has, and there
+        is no shape to hold it against. Such a host is not brought into memory for the sake of a link.
+        """
+        if host in self._slots or (raw := self._disk.of["hosts"].get(host)) is None:
+            return False
+        record = _decode_host(raw)
+        if record.parked is not None and not record.shaped and self._front(entry) >= record.parked[0]:
+            return record.cursor is None or entry >= record.cursor
+        return False
+
     def add(self, host: bytes, name: str) -> HostSlot:
         """A host never heard of."""
         slot = self._keep(HostSlot(host, HostRecord(name, HostState(), {}), HostShape()))
