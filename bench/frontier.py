@@ -1,9 +1,9 @@
-"""`make bench-frontier`: millions of URLs over a million hosts through the embedded engine; what one costs, early and late.
+"""`make bench-frontier`: 20 million URLs over a million hosts through the embedded engine; what one costs, early and late.
 
-The web grows as in a crawl: pages are leased and completed, each with 20 links of which twelve stay on their host, four fall on hosts by a power
-law and four on hosts at random. At each mark, once RocksDB has settled, 100,000 URLs go all the way at the size the frontier has then: each page
-completed brings one new link, so that as many are discovered as are leased and completed. What that costs a URL, the compaction it causes
-included, is compared with the first mark. Growing (20 links a page) is shown beside it. CPU time of the whole process, RocksDB's threads included.
+Every URL goes all the way: discovered, leased, completed. The web first grows to a backlog (20 links a page); from then on each page completed brings
+one new link, half of them on its own host and half on any, so that as many URLs are discovered as are fetched. Each row is the average over the
+way from the mark before it, once RocksDB has settled: compaction, which comes in lumps, belongs to the URLs that caused it. CPU time of the whole
+process, RocksDB's threads included. The ratio is to the first million.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from gossamer.politeness import Politeness
 
 START = 1_800_000_000.0
 LEASES = 50
-PAGES = 100_000
+BACKLOG = 20  # parts of all URLs that wait at a time
 OWN, POPULAR, RANDOM = 12, 4, 4
 IDLE = 0.05
 
@@ -47,10 +47,12 @@ class Growing:
         while (await self.frontier.stats()).seen < known:
             await self._step(self._links)
 
-    async def steady(self, pages: int) -> None:
-        """Fetch so many pages, each with one new link."""
-        while pages > 0:
-            pages -= await self._step(self._one_link)
+    async def steady(self, known: int) -> int:
+        """Fetch pages, each with one new link, until so many URLs are known; how many pages that took."""
+        pages = 0
+        while (await self.frontier.stats()).seen < known:
+            pages += await self._step(self._one_link)
+        return pages
 
     async def _step(self, links_of: Callable[[list[Lease]], list[tuple[Link, ...]]]) -> int:
         leases = await self.frontier.lease("w", LEASES, self._now)
@@ -104,26 +106,24 @@ async def settled() -> float:
         spent = now
 
 
-async def measure(folder: Path, marks: list[int], hosts: int) -> None:
+async def measure(folder: Path, urls: int, hosts: int) -> None:
     web = Growing(folder, hosts)
     await web.begin()
-    print(f"{'URLs known':>12} {'hosts':>9} {'µs/new link':>12} {'µs/URL':>7} {'ratio':>6} {'memory':>8}")
-    first, before = 0.0, 0
-    for mark in marks:
-        start = time.process_time()
-        await web.grow(mark)
+    await web.grow(urls // BACKLOG // 2)
+    spent = await settled()
+    print(f"{'URLs known':>12} {'hosts':>9} {'pages done':>11} {'µs CPU/URL':>11} {'ratio':>6} {'memory':>8}")
+    first = 0.0
+    for part in (20, 10, 5, 2, 1):
+        pages = await web.steady(urls // part)
         stats = await web.frontier.stats()
-        settled_at = await settled()
-        growing = (settled_at - start) / max(stats.seen - before, 1) * 1e6
-        await web.steady(PAGES)
-        cost = (await settled() - settled_at) / PAGES * 1e6
+        before, spent = spent, await settled()
+        cost = (spent - before) / pages * 1e6
         first = first or cost
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print(
-            f"{stats.seen:>12,} {stats.hosts:>9,} {growing:>12.1f} {cost:>7.1f} {cost / first:>6.2f} {memory:>5.0f} MB",
+            f"{stats.seen:>12,} {stats.hosts:>9,} {stats.done:>11,} {cost:>11.1f} {cost / first:>6.2f} {memory:>5.0f} MB",
             flush=True,
         )
-        before = stats.seen + PAGES
     await web.frontier.close()
 
 
@@ -133,9 +133,8 @@ def main() -> None:
     parser.add_argument("--hosts", type=int, default=1_000_000)
     options = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="gossamer-bench-"))
-    marks = [options.urls // part for part in (20, 10, 4, 2, 1)]
     try:
-        asyncio.run(measure(folder / "frontier", marks, options.hosts))
+        asyncio.run(measure(folder / "frontier", options.urls, options.hosts))
     finally:
         shutil.rmtree(folder)
 

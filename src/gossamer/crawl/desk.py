@@ -19,6 +19,7 @@ from gossamer.settings import Settings
 __all__ = ["Desk", "Ending"]
 
 LONGEST_NAP = 5.0
+GATHER = 0.004
 
 
 class Ending(StrEnum):
@@ -82,6 +83,8 @@ class Desk:
                 await asyncio.wait_for(news.wait(), nap)
             except TimeoutError:
                 continue
+            # One completed page seldom comes alone: leases for several are one call, one message and one task each.
+            await asyncio.sleep(GATHER)
 
     async def _over(self) -> bool:
         await self._judge()
