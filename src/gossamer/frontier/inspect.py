@@ -180,7 +180,7 @@ class Standing(msgspec.Struct, frozen=True):
 def standing(frontier: RocksFrontier) -> Standing:
     """Where the hosts in play stand; costs nothing."""
     hosts, bench = frontier._hosts, frontier._bench
-    busy = len({held.slot.id for held in frontier._leases.values() if held.slot.play is not Play.READY})
+    busy = len({slot.id for slot in frontier._leases.hosts() if slot.play is not Play.READY})
     ready = bench.ready
     return Standing(ready, busy, max(0, hosts.in_play - ready - busy))
 

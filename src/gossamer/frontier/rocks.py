@@ -2,12 +2,12 @@
 
 Everything that must survive is one batch a verb; everything else is memory that a restart rebuilds. Leases are memory only:
 a leased URL's queue entry stays on disk until it is completed, so a crash returns every lease by forgetting it. What is in
-memory of hosts, and which hosts, is `window`'s business; the keys are built in `keys`.
+memory of hosts, and which hosts, is `window`'s business; leases are `leases`', the keys are built in `keys`. This file is long because it is all
+the verbs of one engine, and each is one transition.
 """
 
 import heapq
 import random
-from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -32,9 +32,11 @@ from gossamer.frontier.contract import (
 )
 from gossamer.frontier.disk import Disk
 from gossamer.frontier.hosts import HostSlot, Play
+from gossamer.frontier.leases import Held, LeaseBook
 from gossamer.frontier.order import rank
 from gossamer.frontier.records import FrontierSettings, UrlRecord, encode
 from gossamer.frontier.seen import SeenFilter
+from gossamer.frontier.segments import OpenSegments
 from gossamer.frontier.window import HostWindow
 from gossamer.outcome import Action, ErrorClass, for_error, settled
 from gossamer.politeness import Failed, Fetched, RobotsRead, after, delay_of, rebased
@@ -68,19 +70,6 @@ _COUNTER = {
 }
 
 
-class _Held(msgspec.Struct):
-    """A lease that is out."""
-
-    worker: str
-    deadline: float
-    slot: HostSlot
-    record: UrlRecord
-    kind: Kind
-    origin: str = ""
-    address: str | None = None
-    """Whose gate it went through."""
-
-
 class RocksFrontier:
     """A `Frontier` in a folder."""
 
@@ -92,7 +81,6 @@ class RocksFrontier:
     ) -> None:
         self._settings = settings
         self._polite = settings.politeness
-        self._most_of_address = max(settings.politeness.address_connections, settings.politeness.connections)
         self._jitter = jitter
         self._disk = Disk(folder)
         self._to = self._disk.to
@@ -104,25 +92,17 @@ class RocksFrontier:
         self._content = ContentIndex(self._disk, settings.near_bits)
         self._seen = SeenFilter((key for key, _ in self._disk.items("urls")), self._stats.seen)
         self._new: set[bytes] = set()  # URLs of the transition under way: not on disk yet
-        self._workers: set[str] = set()
-        self._leases: dict[int, _Held] = {}
-        self._gates: Counter[str] = Counter()
-        """Leases out for each address."""
-        self._at_gate: dict[str, deque[HostSlot]] = {}
-        """Hosts that were taken while their address was full."""
         self._pages_out = 0
         self._serial = self._stats.seen
         self._next_due = 0.0
         self._waiting_from = b""
         """No URL that waits lies before this key."""
-        self._open_segments: dict[str, list[bytes]] = {}
-        for key, _ in self._disk.items("unsealed"):
-            self._open_segments.setdefault(key[:-17].decode(), []).append(key)
+        self._segments = OpenSegments(self._disk)
         batch = self._disk.batch()
         # Each process counts leases from a number of its own, so a late answer to an earlier one matches none.
         era = 1 + int.from_bytes(self._disk.of["meta"].get(b"era") or b"", "big")
         batch.put(b"era", era.to_bytes(4, "big"), self._to["meta"])
-        self._lease_id = era << 32
+        self._leases = LeaseBook(settings, era << 32)
         in_play = self._hosts.restore(batch)
         # Of a process that did not close, requests may have been under way: those hosts get the pause they would have had.
         self._cut_off = in_play if self._disk.of["meta"].get(b"open") is not None else []
@@ -199,27 +179,22 @@ class RocksFrontier:
         self._wake_waiting(batch, now)
         self._bench.wake(now)
         self._hosts.refill(batch, now)
-        self._workers.add(worker)
+        self._leases.joined(worker)
         leases: list[Lease] = []
         passed: list[HostSlot] = []
         while len(leases) < most and not self._budget_spent():  # nor robots.txt of hosts that will not be visited
             slot = self._bench.take(worker, now, steal=self._polite.connections > 1)
             if slot is None:
                 break
-            if not self._may_connect(slot, worker):
+            if not self._leases.may_connect(slot, worker):
                 passed.append(slot)
                 continue
-            address = slot.record.address
-            if address is not None and self._gates[address] >= self._most_of_address:
-                self._at_gate.setdefault(address, deque()).append(slot)
+            if self._leases.waits_at_gate(slot):
                 continue
             busy = slot.pending or slot.leased >= self._polite.connections  # an errand is under way
             lease = None if busy else self._lease_of(slot, worker, batch, now)
             if lease is not None:
                 slot.owner = worker
-                slot.by[worker] = out = slot.by.get(worker, 0) + 1
-                slot.peaks[worker] = max(slot.peaks.get(worker, 0), out)
-                slot.leased += 1
                 slot.served += 1
                 leases.append(lease)
             elif not busy and self._budget_spent():
@@ -231,18 +206,6 @@ class RocksFrontier:
             self._bench.put(slot, now)
         self._write(batch)
         return leases
-
-    def _may_connect(self, slot: HostSlot, worker: str) -> bool:
-        """Whether the worker may have one more lease of the host.
-
-        Connections stay open between fetches, so what counts is the most leases each worker ever had out: over all workers they never
-        add up to more than the host allows, and while there is room each takes no more than its share.
-        """
-        most, peak = self._polite.connections, slot.peaks.get(worker, 0)
-        if most == 1 or slot.by.get(worker, 0) < peak:
-            return True
-        share = -(-most // len(self._workers))
-        return peak < share and sum(slot.peaks.values()) < most
 
     async def newcomers(self, most: int) -> list[str]:
         waiting = self._hosts.newcomers
@@ -257,31 +220,21 @@ class RocksFrontier:
             return None
         if slot.play is Play.READY:
             self._bench.withdraw(slot)
-        slot.by[worker] = slot.by.get(worker, 0) + 1
-        slot.leased += 1
+        record = UrlRecord(url, State.QUEUED, Kind.ERRAND, 0, 0, 0.0, now, None, b"")
+        lease = self._leases.give(slot, worker, record, now, Kind.ERRAND)
         batch = self._disk.batch()
         self._hosts.visit(slot, batch)
         self._hosts.changed(slot)
         self._hosts.settle(slot, batch, now)
         self._write(batch)
-        record = UrlRecord(url, State.QUEUED, Kind.ERRAND, 0, 0, 0.0, now, None, b"")
-        return self._hold(slot, worker, record, now, Kind.ERRAND)
+        return lease
 
-    def _let_go(self, lease: int, batch: WriteBatch, now: float) -> None:
+    def _let_go(self, lease: int, batch: WriteBatch, now: float) -> Held:
         """Forget a lease, and let the next host through the gate of its address."""
-        held = self._leases.pop(lease)
-        held.slot.by[held.worker] -= 1
-        address = held.address
-        if address is None:
-            return
-        self._gates[address] -= 1
-        if not self._gates[address]:
-            del self._gates[address]
-        waiting = self._at_gate.get(address)
-        if waiting:
-            self._hosts.settle(waiting.popleft(), batch, now)
-            if not waiting:
-                del self._at_gate[address]
+        held, through = self._leases.take_back(lease)
+        if through is not None:
+            self._hosts.settle(through, batch, now)
+        return held
 
     def _budget_spent(self) -> bool:
         most = self._settings.max_pages
@@ -299,7 +252,7 @@ class RocksFrontier:
                 origin = origin_of(record.url)
                 if slot.record.robots.get(origin, 0.0) <= now:
                     slot.pending = True
-                    return self._hold(slot, worker, record, now, Kind.ROBOTS, origin)
+                    return self._leases.give(slot, worker, record, now, Kind.ROBOTS, origin)
             if record.kind is Kind.PAGE:
                 if self._budget_spent():
                     return None
@@ -312,22 +265,8 @@ class RocksFrontier:
                 self._pages_out += 1
             heapq.heappop(slot.head)
             slot.out.add(entry)
-            return self._hold(slot, worker, record, now, record.kind)
+            return self._leases.give(slot, worker, record, now, record.kind)
         return None
-
-    def _hold(self, slot: HostSlot, worker: str, record: UrlRecord, now: float, kind: Kind, origin: str = "") -> Lease:
-        self._lease_id += 1
-        deadline = now + self._settings.lease_seconds
-        address = slot.record.address
-        self._leases[self._lease_id] = _Held(worker, deadline, slot, record, kind, origin, address)
-        if address is not None:
-            self._gates[address] += 1
-        if kind is Kind.ROBOTS:
-            return Lease(self._lease_id, origin + "/robots.txt", kind, 0, 0, slot.record.tries + 1, deadline)
-        return Lease(
-            self._lease_id, record.url, kind, record.depth, record.hops, record.attempts + 1, deadline,
-            record.etag, record.last_modified, record.via,
-        )  # fmt: skip
 
     def _bury(self, slot: HostSlot, reason: str, error: ErrorClass, batch: WriteBatch, now: float) -> None:
         """Give up the queued URLs of a host that is dead, some at a time."""
@@ -375,13 +314,12 @@ class RocksFrontier:
         batch = self._disk.batch()
         held = 0
         for each in done:
-            lease = self._leases.get(each.lease)
-            if lease is None or lease.worker != worker:
+            lease = self._leases.held_by(worker, each.lease)
+            if lease is None:
                 continue
             held += 1
             self._let_go(each.lease, batch, now)
             slot = lease.slot
-            slot.leased -= 1
             if each.requested:
                 self._pace(slot, each, now)
             if each.address is not None:
@@ -403,7 +341,7 @@ class RocksFrontier:
         )
         slot.record.state = after(slot.record.state, event, now, self._polite, self._jitter())
 
-    def _robots_read(self, slot: HostSlot, lease: _Held, done: Done, batch: WriteBatch, now: float) -> None:
+    def _robots_read(self, slot: HostSlot, lease: Held, done: Done, batch: WriteBatch, now: float) -> None:
         slot.pending = False
         if done.action is Action.DONE and done.robots is not None:
             batch.put(keys.host_id(lease.origin), encode(done.robots), self._to["robots"])
@@ -466,9 +404,7 @@ class RocksFrontier:
         self._stats.stored += done.stored
         if done.place is not None:
             record.place = done.place
-            unsealed = keys.segment(done.place.segment) + key
-            batch.put(unsealed, b"", self._to["unsealed"])
-            self._open_segments.setdefault(done.place.segment, []).append(unsealed)
+            self._segments.add(done.place, key, batch)
         self._finish(slot, entry, record, _FINISHED[done.action], batch, now, detail=done.detail)
         if done.links:
             self._discover(done.links, now, record.url, batch)
@@ -499,15 +435,13 @@ class RocksFrontier:
     async def release(self, worker: str, leases: Sequence[int], now: float) -> None:
         batch = self._disk.batch()
         for lease in leases:
-            held = self._leases.get(lease)
-            if held is not None and held.worker == worker:
-                self._give_back(lease, held, batch, now)
+            if self._leases.held_by(worker, lease) is not None:
+                self._put_back(self._let_go(lease, batch, now), batch, now)
         self._write(batch)
 
-    def _give_back(self, lease: int, held: _Held, batch: WriteBatch, now: float) -> None:
-        self._let_go(lease, batch, now)
+    def _put_back(self, held: Held, batch: WriteBatch, now: float) -> None:
+        """A lease was given up unused: its URL is where it was."""
         slot = held.slot
-        slot.leased -= 1
         if held.kind is Kind.ROBOTS:
             slot.pending = False
         elif held.kind is not Kind.ERRAND:
@@ -520,20 +454,19 @@ class RocksFrontier:
         self._hosts.settle(slot, batch, now)
 
     async def reclaim(self, worker: str, now: float, blamed: Sequence[int] = ()) -> int:
-        gone = [lease for lease, held in self._leases.items() if held.worker == worker]
-        self._workers.discard(worker)
-        taken = self._take_back(gone, now, set(blamed))
+        self._leases.left(worker)
+        taken = self._take_back(self._leases.of(worker), now, set(blamed))
         self._hosts.disown(worker)
         return taken
 
     async def expire(self, now: float) -> int:
-        gone = [lease for lease, held in self._leases.items() if held.deadline <= now]
+        gone = self._leases.past(now)
         return self._take_back(gone, now, set(gone))
 
     def _take_back(self, leases: list[int], now: float, blamed: set[int]) -> int:
         batch = self._disk.batch()
         for lease in leases:
-            held = self._leases[lease]
+            held = self._let_go(lease, batch, now)
             slot = held.slot
             # It may have been fetching: the host gets the pause that it would have had.
             pause = max(slot.record.state.next_allowed, now + delay_of(slot.record.state, self._polite))
@@ -543,15 +476,13 @@ class RocksFrontier:
             if lease in blamed and held.kind < Kind.ROBOTS:
                 self._blame(lease, held, batch, now)
             else:
-                self._give_back(lease, held, batch, now)
+                self._put_back(held, batch, now)
         self._write(batch)
         return len(leases)
 
-    def _blame(self, lease: int, held: _Held, batch: WriteBatch, now: float) -> None:
+    def _blame(self, lease: int, held: Held, batch: WriteBatch, now: float) -> None:
         outcome = for_error(ErrorClass.WORKER_DIED)
         action = settled(outcome, held.record.attempts + 1)
-        self._let_go(lease, batch, now)
-        held.slot.leased -= 1
         failed = Done(
             lease,
             Action.DEFER_HOST if action is Action.RETRY else action,
@@ -562,10 +493,7 @@ class RocksFrontier:
         self._hosts.settle(held.slot, batch, now)
 
     async def extend(self, worker: str, now: float) -> None:
-        deadline = now + self._settings.lease_seconds
-        for held in self._leases.values():
-            if held.worker == worker:
-                held.deadline = deadline
+        self._leases.extend(worker, now)
 
     # --- content and segments -------------------------------------------------------------------------------------
 
@@ -574,26 +502,20 @@ class RocksFrontier:
 
     async def seal(self, segment: str) -> None:
         batch = self._disk.batch()
-        for key in self._open_segments.pop(segment, ()):
-            batch.delete(key, self._to["unsealed"])
+        self._segments.close(segment, batch)
         self._disk.write(batch)
 
     async def abandon(self, segment: str, now: float, lost: Sequence[str] | None = None) -> int:
         batch = self._disk.batch()
         wanted = None if lost is None else set(lost)
         again = 0
-        for key in self._open_segments.pop(segment, ()):
-            batch.delete(key, self._to["unsealed"])
-            record = self._disk.url(key[-16:])
-            if record is None:
+        for key in self._segments.close(segment, batch):
+            record = self._disk.url(key)
+            if record is None or record.state is State.QUEUED or record.state is State.WAITING:
                 continue
-            if (
-                record.state is State.QUEUED
-                or record.state is State.WAITING
-                or (wanted is not None and record.url not in wanted)
-            ):
+            if wanted is not None and record.url not in wanted:
                 continue
-            slot = self._hosts.find(key[-16:-8])
+            slot = self._hosts.find(key[:8])
             if slot is not None and record.kind is Kind.PAGE:
                 slot.record.taken -= 1
                 self._stats.fetched -= 1
@@ -603,20 +525,13 @@ class RocksFrontier:
             self._count(record.state, -1)
             record.state, record.place, record.attempts = State.QUEUED, None, 0
             record.copy_of, record.stored = None, False
-            self._requeue(record, key[-16:], batch, now)
+            self._requeue(record, key, batch, now)
             again += 1
         self._write(batch)
         return again
 
     async def unsealed(self) -> dict[str, list[Stored]]:
-        found: dict[str, list[Stored]] = {}
-        for segment, entries in self._open_segments.items():
-            held = found[segment] = []
-            for key in entries:
-                record = self._disk.url(key[-16:])
-                if record is not None and record.place is not None:
-                    held.append(Stored(record.url, record.place))
-        return found
+        return self._segments.all()
 
     # --- questions ------------------------------------------------------------------------------------------------
 
@@ -648,7 +563,7 @@ class RocksFrontier:
         r = self._disk.url(keys.url_key(host, url))
         if r is None:
             return None
-        leased = any(held.record.url == url for held in self._leases.values())
+        leased = self._leases.has(url)
         return UrlView(
             r.url, r.state, r.kind, r.depth, r.hops, r.found, r.via, r.attempts, r.status, r.error, r.detail, r.fetched,
             r.again, r.place, r.copy_of, r.redirect, leased,
