@@ -35,7 +35,8 @@ $(VENV)/.bench: $(VENV)/.dev
 URL ?=
 ARGS ?=
 crawl: $(VENV)/.installed ## crawl URL=https://example.com (more options: ARGS="--max-pages 100"); without URL: a synthetic web
-	@if [ -n "$(URL)" ]; then $(BIN)/gossamer crawl $(URL) $(ARGS); else $(BIN)/gossamer demo --crawl $(ARGS); fi
+	@if [ -n "$(URL)" ]; then $(BIN)/gossamer crawl $(URL) $(ARGS); else $(BIN)/gossamer demo --crawl $(ARGS); fi; \
+	  status=$$?; [ $$status -eq 3 ] || exit $$status  # 3: a budget was spent, which is no failure
 
 # pywb replays our archives in the tests; it asks for old versions of libraries, so it lives apart.
 .venv-pywb/.installed: | $(BIN)/python
