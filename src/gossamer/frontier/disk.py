@@ -77,11 +77,13 @@ class Disk:
             raw = self.of["queue"].get(key[:8] + raw)
         return None if raw is None else decode_url(raw)
 
-    def first(self, family: str, prefix: bytes, most: int, start: bytes = b"") -> list[tuple[bytes, bytes]]:
-        """At most `most` entries whose key begins with `prefix`, in key order, from `start` if that is given."""
+    def first(
+        self, family: str, prefix: bytes, most: int, start: bytes = b"", until: bytes = b""
+    ) -> list[tuple[bytes, bytes]]:
+        """At most `most` entries whose key begins with `prefix`, in key order, from `start` and up to those that begin with `until`."""
         found: list[tuple[bytes, bytes]] = []
         for key, value in self.items(family, start or prefix):
-            if len(found) == most or not key.startswith(prefix):
+            if len(found) == most or not key.startswith(prefix) or (until and key[: len(until)] > until):
                 break
             found.append((key, value))
         return found

@@ -5,7 +5,7 @@
     waiting    ms(8) host(8) url(8)                 a URL to be queued again at a time
     hosts      host(8)                              record of a host
     shapes     host(8)                              what the host's URLs look like (traps)
-    parked     class(1) ms(8) host(8)               a host on disk with URLs queued, by front class and next-allowed time
+    parked     class(1) ms(8) turn(4) host(8)       a host on disk with URLs queued, by front class, next-allowed time and arrival
     active     host(8)                              a host in play: what a restart brings back into memory
     robots     origin(8)                            robots.txt
     unsealed   segment 00 host(8) url(8)            a finished URL whose bytes are not yet durable
@@ -59,8 +59,8 @@ def waiting(at: float, key: bytes) -> bytes:
     return millis(at) + key
 
 
-def parked(front: int, at: float, host: bytes) -> bytes:
-    return front.to_bytes(1, "big") + millis(at) + host
+def parked(front: int, at: float, turn: int, host: bytes) -> bytes:
+    return front.to_bytes(1, "big") + millis(at) + (turn & 0xFFFFFFFF).to_bytes(4, "big") + host
 
 
 def segment(name: str) -> bytes:

@@ -58,6 +58,7 @@ class HostWindow:
         self.bench = Workbench()
         self.newcomers: deque[str] = deque(maxlen=NEWCOMERS)
         self.in_play = 0
+        self._turn = 0
         self._parked_from = [front.to_bytes(1, "big") for front in range(CLASSES)]
         """No parked host of a front class lies before this key."""
         stats.parked = sum(1 for _ in disk.items("parked"))
@@ -172,14 +173,14 @@ class HostWindow:
             front = self._front(entry)
             if parked is not None and front < parked[0]:
                 self._unpark(slot, batch)
-                self._park(slot, front, batch)
+                self._park(slot, front, batch, now)
         elif slot.play is Play.IDLE:
             slot.head, slot.more, slot.bound = [(entry, record)], False, b""
             if self.in_play < self._settings.hosts_in_memory:
                 self._enter(slot, batch, now)
             else:
                 slot.record.cursor = entry
-                self._park(slot, self._front(entry), batch)
+                self._park(slot, self._front(entry), batch, now)
         elif not slot.more or entry <= slot.bound:
             heapq.heappush(slot.head, (entry, record))
             if len(slot.head) > 2 * HEAD:
@@ -242,7 +243,7 @@ class HostWindow:
                 if not queue or room <= 0:
                     break
                 key = queue.pop()
-                slot = self.find(key[9:])
+                slot = self.find(key[13:])
                 assert slot is not None
                 self._parked_from[key[0]] = key
                 self._unpark(slot, batch)
@@ -265,7 +266,7 @@ class HostWindow:
             slot.record.cursor = slot.head[0][0]
             front = self._front(slot.record.cursor)
             self._leave(slot, batch)
-            self._park(slot, front, batch)
+            self._park(slot, front, batch, now)
         else:
             if slot.leased:  # several connections: the next start keeps its distance from the last
                 pause = delay_of(slot.record.state, self._settings.politeness)
@@ -285,9 +286,9 @@ class HostWindow:
             for key, _ in self._first_parked(front, 1):
                 yield int.from_bytes(key[1:9], "big") / 1000
 
-    def _first_parked(self, front: int, most: int) -> list[tuple[bytes, bytes]]:
+    def _first_parked(self, front: int, most: int, until: bytes = b"") -> list[tuple[bytes, bytes]]:
         # From where the last one was taken: the deleted keys before it would be walked one by one.
-        return self._disk.first("parked", front.to_bytes(1, "big"), most, self._parked_from[front])
+        return self._disk.first("parked", front.to_bytes(1, "big"), most, self._parked_from[front], until)
 
     def _front(self, entry: bytes) -> int:
         return front_class(self._settings.order, int.from_bytes(entry[8:10], "big"))
@@ -313,10 +314,13 @@ class HostWindow:
         self.in_play -= 1
         batch.delete(slot.id, self._disk.to["active"])
 
-    def _park(self, slot: HostSlot, front: int, batch: WriteBatch) -> None:
+    def _park(self, slot: HostSlot, front: int, batch: WriteBatch, now: float) -> None:
         slot.head, slot.more, slot.bound = [], False, b""
         slot.play = Play.PARKED
-        slot.record.parked = keys.parked(front, slot.record.state.next_allowed, slot.id)
+        # Never before now: hosts that have waited for nothing yet come in the order they were found, and what was taken from the range
+        # lies before all that is put into it.
+        self._turn += 1
+        slot.record.parked = keys.parked(front, max(slot.record.state.next_allowed, now), self._turn, slot.id)
         self._parked_from[front] = min(self._parked_from[front], slot.record.parked)
         batch.put(slot.record.parked, b"", self._disk.to["parked"])
         self._stats.parked += 1
