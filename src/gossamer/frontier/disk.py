@@ -11,6 +11,7 @@ from rocksdict import (
     DBCompressionType,
     Options,
     Rdict,
+    ReadOptions,
     WriteBatch,
 )
 
@@ -22,6 +23,7 @@ __all__ = ["Disk"]
 
 SCHEMA = 1
 ENTRY = 10
+LONGEST_KEY = 32
 RANGES = ("queue", "waiting", "parked", "near", "unsealed")
 """Families that are only ever read as ranges: a filter for single keys would be built for nothing."""
 CACHE = 256 << 20
@@ -59,9 +61,14 @@ class Disk:
         """Everything written so far survives a loss of power."""
         self._db.flush_wal(True)
 
-    def items(self, family: str, start: bytes = b"") -> Iterator[tuple[bytes, bytes]]:
-        """Entries of a family in key order, from `start`; what is written meanwhile is not seen."""
-        entries = self.of[family].iter()
+    def items(self, family: str, start: bytes = b"", before: bytes = b"") -> Iterator[tuple[bytes, bytes]]:
+        """Entries of a family in key order, from `start` and (if given) only those before `before`; what is written meanwhile is not seen."""
+        if before:  # deleted entries past it are not looked at either
+            bounded = ReadOptions()
+            bounded.set_iterate_upper_bound(before)
+            entries = self.of[family].iter(bounded)
+        else:
+            entries = self.of[family].iter()
         if start:
             entries.seek(start)
         else:
@@ -82,8 +89,9 @@ class Disk:
     ) -> list[tuple[bytes, bytes]]:
         """At most `most` entries whose key begins with `prefix`, in key order, from `start` and up to those that begin with `until`."""
         found: list[tuple[bytes, bytes]] = []
-        for key, value in self.items(family, start or prefix):
-            if len(found) == most or not key.startswith(prefix) or (until and key[: len(until)] > until):
+        before = until + b"\xff" * LONGEST_KEY if until else b""
+        for key, value in self.items(family, start or prefix, before):
+            if len(found) == most or not key.startswith(prefix):
                 break
             found.append((key, value))
         return found

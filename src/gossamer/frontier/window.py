@@ -233,8 +233,7 @@ class HostWindow:
         room = min(self._settings.hosts_in_memory - self.in_play, REFILL)
         if room <= 0 or not self._stats.parked:
             return
-        limit = keys.millis(now)
-        due = [[key for key, _ in self._first_parked(front, room) if key[1:9] <= limit] for front in range(CLASSES)]
+        due = [self._due(front, room, keys.millis(now)) for front in range(CLASSES)]
         for queue in due:
             queue.reverse()
         while room > 0 and any(due):
@@ -249,6 +248,14 @@ class HostWindow:
                 self._unpark(slot, batch)
                 self._enter(slot, batch, now)
                 room -= 1
+
+    def _due(self, front: int, most: int, now: bytes) -> list[bytes]:
+        """The first parked hosts of a class whose time has come."""
+        until = front.to_bytes(1, "big") + now
+        found = [key for key, _ in self._first_parked(front, most, until)]
+        if not found:  # and there is none before `until`: the next look starts there
+            self._parked_from[front] = max(self._parked_from[front], until)
+        return found
 
     def settle(self, slot: HostSlot, batch: WriteBatch, now: float) -> None:
         """Put a host where it belongs after a lease went out or came back."""
