@@ -19,7 +19,7 @@ from gossamer.cli.limits import Figures, Limit, Limiting, limit_of
 from gossamer.crawl import Crawl
 from gossamer.frontier import HostView, Stats
 from gossamer.frontier.inspect import Standing, slowest, standing
-from gossamer.worker import Counts
+from gossamer.worker import Counts, peak_memory
 
 __all__ = ["Sample", "Sampler"]
 
@@ -141,7 +141,7 @@ class Sampler:
             cpu_seconds=together.cpu + (0.0 if alone else own),
             workers=self._workers,
             capacity=capacity,
-            memory=together.memory + (0 if alone else usage.ru_maxrss * 1024),
+            memory=together.memory + (0 if alone else peak_memory()),
             worker_deaths=(await self._crawl.report()).worker_deaths,
             ending=desk.ending,
             limit=limit_of(figures),

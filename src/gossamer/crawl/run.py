@@ -21,7 +21,7 @@ from gossamer.scope import Scope
 from gossamer.settings import Settings
 from gossamer.store import Location, Store, StoreError, read, recover
 from gossamer.url import canonicalize, host_of, resolve
-from gossamer.worker import Counts, Worker, row_maker
+from gossamer.worker import Counts, Worker, peak_memory, row_maker
 
 __all__ = ["Crawl", "Report", "Seeds"]
 
@@ -220,7 +220,7 @@ class Crawl:
             bytes=stats.size,
             seconds=round(time.monotonic() - self._started, 3),
             cpu_seconds=round(own + workers, 3),
-            peak_memory=max([usage.ru_maxrss * 1024, *(c.memory for c in counts)]),
+            peak_memory=max([peak_memory(), *(c.memory for c in counts)]),
             worker_deaths=self._supervisor.deaths if self._supervisor is not None else 0,
         )
 

@@ -4,8 +4,8 @@ A worker keeps no state that cannot be lost. It owns sockets, parsing and its ow
 Which frontier it talks to (in this process, over a socket, in a cluster) is not its business.
 """
 
-from gossamer.worker._counts import Counts
+from gossamer.worker._counts import Counts, peak_memory
 from gossamer.worker._rows import row_maker
 from gossamer.worker._worker import Worker
 
-__all__ = ["Counts", "Worker", "row_maker"]
+__all__ = ["Counts", "Worker", "peak_memory", "row_maker"]

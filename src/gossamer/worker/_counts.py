@@ -1,8 +1,23 @@
 """What a worker has done so far, for the terminal view, metrics and the closing report."""
 
+import re
+import resource
+from pathlib import Path
+
 import msgspec
 
-__all__ = ["Counts"]
+__all__ = ["Counts", "peak_memory"]
+
+_PEAK = re.compile(r"VmHWM:\s+(\d+) kB")
+
+
+def peak_memory() -> int:
+    """Peak resident bytes of this process. Not `ru_maxrss`: that begins with what the program that started us had."""
+    try:
+        found = _PEAK.search(Path("/proc/self/status").read_text())
+    except OSError:
+        found = None
+    return 1024 * (int(found[1]) if found else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
 
 class Counts(msgspec.Struct, array_like=True):

@@ -22,7 +22,7 @@ from gossamer.settings import NearDuplicates, Settings
 from gossamer.sitemap import parse_sitemap
 from gossamer.store import Location, Store
 from gossamer.url import LinkMemory, origin_of
-from gossamer.worker._counts import Counts
+from gossamer.worker._counts import Counts, peak_memory
 from gossamer.worker._leases import Leases
 from gossamer.worker._links import Follower
 from gossamer.worker._robots import RobotsDesk
@@ -163,7 +163,7 @@ class Worker:
         usage = resource.getrusage(resource.RUSAGE_SELF)
         self.counts.flying = len(self._flying)
         self.counts.cpu = usage.ru_utime + usage.ru_stime
-        self.counts.memory = usage.ru_maxrss * 1024
+        self.counts.memory = peak_memory()
         return self.counts
 
     # --- one lease ------------------------------------------------------------------------------------------------
