@@ -45,6 +45,7 @@ crawl: $(VENV)/.installed ## crawl URL=https://example.com (more options: ARGS="
 	@touch $@
 
 test: $(VENV)/.dev .venv-pywb/.installed ## run every test
+	@command -v openssl >/dev/null || tools/debian openssl  # certificates for the servers of the tests
 	$(BIN)/python -m pytest
 
 check: $(VENV)/.dev ## ruff (format, lint) and mypy --strict
