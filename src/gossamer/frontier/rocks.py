@@ -389,8 +389,9 @@ class RocksFrontier:
             self._stats.size += done.size
             if page:
                 self._stats.fetched += 1
-                slot.shape.learned(template_of(record.url), duplicate=done.copy_of is not None)
-                slot.changes += 1
+                if slot.shape.templates:
+                    slot.shape.learned(template_of(record.url), duplicate=done.copy_of is not None)
+                    slot.changes += 1
         elif page:
             slot.record.taken -= 1
         record.etag, record.last_modified = (
