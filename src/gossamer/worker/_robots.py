@@ -17,6 +17,7 @@ from gossamer.robots import RobotsTxt
 from gossamer.settings import Settings
 from gossamer.url import canonicalize, host_of, resolve
 from gossamer.worker._leases import Leases
+from gossamer.worker._rows import address_of
 
 __all__ = ["RobotsDesk"]
 
@@ -78,13 +79,9 @@ class RobotsDesk:
         rate = rules.request_rate(agent)
         delays = [d for d in (rules.crawl_delay(agent), rate.delay if rate is not None else None) if d is not None]
         return Done(
-            lease.id, Action.DONE, answer.status, seconds=seconds, address=self._address(answer), robots=file,
+            lease.id, Action.DONE, answer.status, seconds=seconds, address=address_of(answer, self._settings), robots=file,
             crawl_delay=max(delays, default=None), links=tuple(self._sitemaps(origin, rules)),
         ), answer  # fmt: skip
-
-    def _address(self, answer: Response) -> str | None:
-        fetch = self._settings.fetch
-        return None if fetch.connect_to is not None or fetch.proxy is not None else answer.address or None
 
     def _unreachable(self, lease: Lease, error: ErrorClass, detail: str, seconds: float) -> Done:
         outcome = for_error(error)

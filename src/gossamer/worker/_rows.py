@@ -11,7 +11,7 @@ from collections.abc import Callable
 import msgspec
 
 from gossamer.errors import InvalidURL
-from gossamer.fetch import Response, decode
+from gossamer.fetch import Failure, Response, decode
 from gossamer.fingerprint import text_print, warc_digest
 from gossamer.frontier import Copy, Kind, Lease
 from gossamer.outcome import Outcome
@@ -20,7 +20,7 @@ from gossamer.settings import NearDuplicates, Settings, Text
 from gossamer.store import Capture, Location, Notes, PageRow, Revisit, bare_row
 from gossamer.url import LinkMemory, canonicalize, resolve
 
-__all__ = ["capture_of", "read_page", "redirect_of", "row_maker", "row_of", "simhash_of"]
+__all__ = ["address_of", "capture_of", "read_page", "redirect_of", "row_maker", "row_of", "simhash_of"]
 
 
 def read_page(
@@ -52,6 +52,12 @@ def redirect_of(location: str | None, url: str, settings: Settings) -> str | Non
         return canonicalize(resolve(location, url), settings.url)
     except InvalidURL:
         return None
+
+
+def address_of(answer: Response | Failure, settings: Settings) -> str | None:
+    """The host's address; None where every connection goes to one and the same place."""
+    fetch = settings.fetch
+    return None if fetch.connect_to is not None or fetch.proxy is not None else answer.address or None
 
 
 def capture_of(

@@ -26,7 +26,7 @@ from gossamer.worker._counts import Counts, peak_memory
 from gossamer.worker._leases import Leases
 from gossamer.worker._links import Follower
 from gossamer.worker._robots import RobotsDesk
-from gossamer.worker._rows import capture_of, read_page, redirect_of, row_of, simhash_of
+from gossamer.worker._rows import address_of, capture_of, read_page, redirect_of, row_of, simhash_of
 
 __all__ = ["Worker"]
 
@@ -244,7 +244,7 @@ class Worker:
             lease.id, action, answer.status, fault, None if action is Action.DONE else outcome.reason,
             seconds=answer.timings.total, size=len(answer.body), retry_after=answer.header("retry-after"),
             place=self._place(location), etag=row.etag, last_modified=row.last_modified, digest=content,
-            copy_of=copy.url if copy is not None else None, redirect=redirect, address=self._address(answer), links=links, stored=kept,
+            copy_of=copy.url if copy is not None else None, redirect=redirect, address=address_of(answer, self._settings), links=links, stored=kept,
         )  # fmt: skip
 
     def _elsewhere(self, lease: Lease, answer: Response) -> tuple[str | None, ErrorClass | None]:
@@ -304,7 +304,7 @@ class Worker:
                 del links[-DISCOVERED_AT_ONCE:]
         return Done(
             lease.id, action, answer.status, seconds=answer.timings.total, size=len(answer.body), place=place,
-            address=self._address(answer), links=tuple(links), retry_after=answer.header("retry-after"),
+            address=address_of(answer, self._settings), links=tuple(links), retry_after=answer.header("retry-after"),
         )  # fmt: skip
 
     def _archive(self, lease: Lease, answer: Response) -> Place:
@@ -315,11 +315,6 @@ class Worker:
         location = self._store.append(capture, row_follows=False)
         self._stored_since += 1
         return self._place(location)
-
-    def _address(self, answer: Response | Failure) -> str | None:
-        """The host's address; None where every connection goes to one and the same place."""
-        fetch = self._settings.fetch
-        return None if fetch.connect_to is not None or fetch.proxy is not None else answer.address or None
 
     # --- outcomes -------------------------------------------------------------------------------------------------
 
@@ -346,7 +341,7 @@ class Worker:
             lease.id, action, response.status if response is not None else 0, error, detail,
             requested=error is not ErrorClass.GUARD_REFUSED, seconds=answer.timings.total if answer is not None else 0.0,
             retry_after=response.header("retry-after") if response is not None else None, wait=wait,
-            address=self._address(answer) if answer is not None else None,
+            address=address_of(answer, self._settings) if answer is not None else None,
         )  # fmt: skip
 
     def _count_status(self, status: int) -> None:
