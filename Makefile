@@ -19,7 +19,10 @@ $(BIN)/python:
 	  { echo "gossamer needs Python 3.11 or later; $(PYTHON) is older. Name another: make PYTHON=python3.12"; exit 1; }
 	@$(PYTHON) -m venv $(VENV) 2>/dev/null || { rm -rf $(VENV); tools/debian python3-venv && $(PYTHON) -m venv $(VENV); }
 
-$(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
+$(VENV)/.installed: pyproject.toml constraints.txt setup.py $(wildcard native/*) | $(BIN)/python
+	@command -v cc >/dev/null || tools/debian gcc libc6-dev  # a small part is C: see native/
+	@$(BIN)/python -c 'import os, sys, sysconfig; sys.exit(not os.path.exists(sysconfig.get_paths()["include"] + "/Python.h"))' || \
+	  tools/debian python3-dev
 	$(PIP) -e .
 	@$(BIN)/python -m compileall -q src
 	@touch $@
@@ -78,4 +81,4 @@ constraints: ## renew the exact versions of a repeatable install
 	 build/renew/bin/python -m pip freeze --exclude-editable) > constraints.txt
 
 clean: ## remove the virtual environment and caches
-	rm -rf $(VENV) .venv-pywb .mypy_cache .ruff_cache .hypothesis build src/*.egg-info
+	rm -rf $(VENV) .venv-pywb .mypy_cache .ruff_cache .hypothesis build src/*.egg-info src/gossamer/*.so

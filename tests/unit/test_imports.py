@@ -13,7 +13,7 @@ ROOT = Path(gossamer.__file__).parent
 # A package may import from its own layer (without a cycle) and from the layers above it in this list.
 PURE = ("url", "robots", "sitemap", "parse", "fingerprint", "traps", "politeness", "recrawl", "outcome", "scope")
 LAYERS = (
-    ("errors",),
+    ("errors", "_native"),
     PURE,
     ("fetch", "frontier", "store"),
     ("settings",),

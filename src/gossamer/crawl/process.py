@@ -64,20 +64,10 @@ def warm_up(*, names: bool) -> None:
     )
 
 
-class _NoPandas:
-    """Keeps pyarrow from importing pandas, where that is installed, for its first array: 300 ms for nothing we use."""
-
-    @staticmethod
-    def find_spec(name: str, path: object = None, target: object = None) -> None:
-        if name == "pandas":
-            raise ModuleNotFoundError("not needed in a worker", name=name)
-
-
 def main(socket_fd: int, note_fd: int) -> None:
     """Work until the parent has no more; called in a process of its own."""
     gc.set_threshold(100_000, 20, 50)  # a page makes thousands of small objects, and next to no cycles
     _keep_memory()
-    sys.meta_path.insert(0, _NoPandas)
     # Ctrl-C reaches the whole process group; only the parent decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with contextlib.suppress(ImportError):
@@ -102,7 +92,12 @@ async def _work(connection: socket.socket, note: mmap.mmap) -> None:
     answered, frontier.frames._received = frontier.frames._received, first.set_result
     connection.setblocking(False)
     await asyncio.get_running_loop().create_connection(lambda: frontier.frames, sock=connection)
-    start = decode_start(await first)
+    lost = asyncio.ensure_future(frontier.lost.wait())
+    await asyncio.wait((first, lost), return_when=asyncio.FIRST_COMPLETED)
+    lost.cancel()
+    if not first.done():  # the parent died in the very moment in which it started this worker
+        return
+    start = decode_start(first.result())
     frontier.frames._received = answered
     logging.basicConfig(level=start.log_level, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
     try:

@@ -17,7 +17,7 @@ on top). Measured at a million values:
     6       8      28        16         430   39 µs    41 µs            760
    10      11      11         6     180,000    4 µs   250 µs            190
 
-The default is k + 1 blocks: few long buckets, 8 bytes a value and table, which one array operation compares.
+The default is k + 1 blocks: few long buckets, 8 bytes a value and table.
 It serves some millions of values in memory. For billions, on disk or in a cluster, where each candidate is a
 read, ask for longer keys: `blocks(value, 3, 6)` are the 20 tables of 32-bit keys that leave 5 candidates of a
 billion.
@@ -30,7 +30,6 @@ from itertools import combinations, pairwise
 from typing import Annotated, Final, Generic, TypeVar
 
 import msgspec
-import numpy as np
 
 from gossamer.fingerprint._similarity import MIN_WORDS
 
@@ -140,10 +139,9 @@ class NearIndex(Generic[Key]):
         buckets = [bucket for table, slot in slots if (bucket := table.get(slot)) is not None]
         if not buckets:
             return []
-        candidates = np.frombuffer(b"".join(buckets), np.uint64)
-        near = candidates[np.bitwise_count(candidates ^ np.uint64(value)) <= self._k]
+        near = {other for bucket in buckets for other in bucket if (value ^ other).bit_count() <= self._k}
         found: list[tuple[Key, int]] = []
-        for apart, other in sorted(((value ^ other).bit_count(), other) for other in set(near.tolist())):
+        for apart, other in sorted(((value ^ other).bit_count(), other) for other in near):
             held = self._keys[other]
             found += [(key, apart) for key in held] if isinstance(held, _Several) else [(held, apart)]
         return found

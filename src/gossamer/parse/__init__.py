@@ -9,11 +9,10 @@ why). Bytes that are UTF-8 already go to the tree builder as they are; others ar
 """
 
 from collections.abc import Iterable
-from typing import Literal
 
 from selectolax.lexbor import LexborHTMLParser
 
-from gossamer.parse._page import Link, MetaRobots, Page, Refresh
+from gossamer.parse._page import Link, MetaRobots, Page, Refresh, TextMode
 from gossamer.parse.bounds import DEFAULT, Bounds, guard
 from gossamer.parse.decoders import decode
 from gossamer.parse.directives import robots_of
@@ -41,7 +40,9 @@ _HTML = frozenset(("text/html", "application/xhtml+xml", "application/vnd.wap.xh
 # Encodings in which the bytes of ASCII text mean something else.
 _NOT_ASCII = frozenset(("UTF-16LE", "UTF-16BE", "ISO-2022-JP", "replacement"))
 
-TextMode = Literal["main", "full", "both", "none"]
+# The two references that are shorter than what they stand for: lexbor 2.x reckons that none is, and writes past its buffer
+# after some 4,000 of them.
+_SWELLING = ((b"&nGt;", "≫⃒".encode()), (b"&nLt;", "≪⃒".encode()))
 
 
 def parse_page(
@@ -71,15 +72,18 @@ def parse_page(
     encoding, source = choose_encoding(body, charset)
     markup = _as_utf8(body, encoding)
     markup, cuts = guard(markup, bounds)
+    for reference, characters in _SWELLING:  # after the guard: what it takes out may join the halves of one
+        if reference in markup:
+            markup = markup.replace(reference, characters)
     tree = LexborHTMLParser(markup)
-    facts = read_tree(tree, url, headers, agent, bounds, memory)
+    facts = read_tree(tree, url, headers, agent, bounds, memory, text)
     main = full = ""
     if text == "main":
         main = main_text(tree, facts.paragraphs, facts.breaks)
     elif text == "both":
         main, full = both_texts(tree, facts.paragraphs, facts.breaks)
     elif text == "full":
-        full = full_text(tree)
+        full = full_text(tree) if facts.full_text is None else facts.full_text
     cuts += facts.cuts
     return Page(
         url=url,

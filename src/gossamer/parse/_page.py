@@ -1,8 +1,13 @@
 """The values a parse gives: small, frozen, free of lone surrogates, ready to be written to a row."""
 
+from typing import Literal
+
 import msgspec
 
-__all__ = ["Link", "MetaRobots", "Page", "Refresh"]
+__all__ = ["Link", "MetaRobots", "Page", "Refresh", "TextMode"]
+
+TextMode = Literal["main", "full", "both", "none"]
+"""Which texts of a page are wanted."""
 
 
 class Link(msgspec.Struct, frozen=True, gc=False):

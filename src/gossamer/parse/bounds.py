@@ -14,8 +14,8 @@ import re
 from typing import Annotated
 
 import msgspec
-import numpy as np
 
+from gossamer import _native
 from gossamer.parse.tags import MOST_ATTRIBUTES, MOST_NAMES, REST_OF_TAG, formatting_kinds, has_flood, prune
 from gossamer.parse.tidy import tidiness
 
@@ -56,26 +56,6 @@ _SHORT = 8  # bytes a word, at most, in a flood that hurts
 _PLACES = 4
 _VALUE_OPENS = re.compile(rb"=[\t\n\f\r ]*[\"']")
 
-_FORMATTING, _ROOT = 1, 2
-
-
-def _kinds() -> "np.ndarray[tuple[int], np.dtype[np.uint8]]":
-    """What the two bytes after `<` may begin: a formatting element, html or body, or nothing of interest."""
-    table = np.zeros(65_536, dtype=np.uint8)
-    for letter in b"bisu":  # <b > <i/ <s\n: one letter and an end of name; without attributes they are few (Noah's Ark)
-        for after in b"\t\n\f\r /":
-            table[letter << 8 | after] = _FORMATTING
-    for name in (b"big", b"code", b"em", b"font", b"small", b"strike", b"strong", b"tt"):
-        for second in {name[1], name[1] ^ 0x20}:
-            table[name[0] << 8 | second] = _FORMATTING
-    for name in (b"html", b"body"):
-        for second in {name[1], name[1] ^ 0x20}:
-            table[name[0] << 8 | second] = _ROOT
-    return table
-
-
-_KINDS = _kinds()
-
 
 def guard(body: bytes, bounds: Bounds = DEFAULT) -> tuple[bytes, list[str]]:
     """`body` without what goes over the bounds, and a sentence for each thing left out."""
@@ -83,26 +63,22 @@ def guard(body: bytes, bounds: Bounds = DEFAULT) -> tuple[bytes, list[str]]:
     if len(body) > bounds.max_bytes:
         cuts.append(f"The body was cut at {bounds.max_bytes:,} of its {len(body):,} bytes.")
         body = body[: bounds.max_bytes]
+    tags, formatting, roots, end = _native.survey(body, bounds.max_tags)
     # A small page, as most are: with so few tags even the worst arrangement of them is within the bounds above.
-    if len(body) <= _SMALL and body.count(b"<") <= min(_SMALL_TAGS, bounds.max_depth * 2, bounds.max_tags):
+    if tags <= min(_SMALL_TAGS, bounds.max_depth * 2) and len(body) <= _SMALL and end == len(body):
         return body, cuts
-    data = np.frombuffer(body, dtype=np.uint8)
-    opens = np.flatnonzero(data[:-2] == 0x3C)
-    if len(opens) > bounds.max_tags:
-        end = int(opens[bounds.max_tags])
+    if end < len(body):
         cuts.append(f"The body was cut at its tag number {bounds.max_tags:,}, byte {end:,} of {len(body):,}.")
-        body, opens = body[:end], opens[: bounds.max_tags]
-    pairs = ((data[opens + 1] | 0x20).astype(np.uint16) << 8) | data[opens + 2]
-    kinds = np.bincount(_KINDS[pairs], minlength=3)
-    tags = len(opens)
-    nests = int(kinds[_ROOT]) > _FEW_ROOTS or tags > _FEW_TAGS or int(kinds[_FORMATTING]) * tags > 2 * _REOPENED
+        body = body[:end]
+    nests = roots > _FEW_ROOTS or tags > _FEW_TAGS or formatting * tags > 2 * _REOPENED
     floods = len(body) > _SMALL and _looks_flooded(body)
-    if (nests or floods) and int(kinds[_ROOT]) <= _FEW_ROOTS and _proven_harmless(body, opens, bounds, floods):
+    if not nests and not floods:
         return body, cuts
-    if (
-        nests
-        and (tags > _FEW_TAGS or int(kinds[_ROOT]) > _FEW_ROOTS or formatting_kinds(body) * 3 * tags > 2 * _REOPENED)
-    ) or (floods and has_flood(body, bounds.max_attributes, len(body) > _MANY_NAMES)):
+    if roots <= _FEW_ROOTS and _proven_harmless(body, tags, bounds, floods):
+        return body, cuts
+    if (nests and (tags > _FEW_TAGS or roots > _FEW_ROOTS or formatting_kinds(body) * 3 * tags > 2 * _REOPENED)) or (
+        floods and has_flood(body, bounds.max_attributes, len(body) > _MANY_NAMES)
+    ):
         body, said = prune(
             body,
             depth=bounds.max_depth,
@@ -114,14 +90,11 @@ def guard(body: bytes, bounds: Bounds = DEFAULT) -> tuple[bytes, list[str]]:
     return body, cuts
 
 
-def _proven_harmless(
-    body: bytes, opens: "np.ndarray[tuple[int], np.dtype[np.intp]]", bounds: Bounds, floods: bool
-) -> bool:
+def _proven_harmless(body: bytes, tags: int, bounds: Bounds, floods: bool) -> bool:
     """Whether a tidy body, as most large ones are, is proven to nest little, leave little open and have few attributes."""
-    tags = len(opens)
     if floods and tags * 64 > MOST_ATTRIBUTES and body.count(b"=") > MOST_ATTRIBUTES:
         return False
-    tidy = tidiness(body, opens, depth=tags > _FEW_TAGS, names=floods)
+    tidy = tidiness(body, names=floods)
     return (
         tidy is not None
         and tidy.depth <= bounds.max_depth

@@ -5,9 +5,12 @@ The numbers belong to the lexbor that selectolax was built with, so they are ask
 
 from collections.abc import Iterable
 
+from selectolax import lexbor
 from selectolax.lexbor import LexborHTMLParser
 
-__all__ = ["BLOCKS", "HIDDEN", "INLINE", "ids"]
+from gossamer import _native
+
+__all__ = ["BLOCKS", "COMMENT", "FLOW", "HIDDEN", "INLINE", "NATIVE", "ROLES", "ids"]
 
 _TREE = LexborHTMLParser("")
 
@@ -35,3 +38,24 @@ HIDDEN = ids(
 
 BLOCKS = ids("div section ul ol p dl table header")
 """Elements whose class or id may call them boilerplate."""
+
+_COMMENTED = LexborHTMLParser("<body><!-- -->").body
+assert _COMMENTED is not None
+assert _COMMENTED.child is not None
+COMMENT = _COMMENTED.child.tag_id
+
+NATIVE = _native.attach(lexbor.__file__)
+"""Whether the walks over a tree are compiled: where lexbor's functions are not to be found, they are done in Python."""
+
+
+def _table(groups: Iterable[tuple[str, int]]) -> bytes:
+    table = bytearray(256)
+    for names, value in groups:
+        for number in ids(names):
+            table[number] = value
+    return bytes(table)
+
+
+# As native/tree.c numbers them.
+ROLES = _table((("a", 1), ("meta", 2), ("link", 3), ("title", 4), ("base", 5), ("area", 6), ("iframe frame", 7)))
+FLOW = bytes(1 if number in INLINE else 2 if number in HIDDEN else 0 for number in range(256))

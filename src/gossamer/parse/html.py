@@ -1,7 +1,8 @@
 """One walk over the tree of a page: its links, what its head says, and the paragraphs the text is found by.
 
 A walk that yields every element costs 0.05 µs an element, less than one CSS query for the few that matter, so there is one
-walk and no query. Links are resolved after it, when the base is known.
+walk and no query. It is compiled (`native/tree.c`) unless the main text is asked for, whose rules need the nodes. Links are resolved after it,
+when the base is known.
 """
 
 import re
@@ -10,11 +11,12 @@ from collections.abc import Iterable
 import msgspec
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from gossamer import _native
 from gossamer.errors import InvalidURL
-from gossamer.parse._page import Link, MetaRobots, Refresh
+from gossamer.parse._page import Link, MetaRobots, Refresh, TextMode
 from gossamer.parse.bounds import Bounds
 from gossamer.parse.directives import robots_of
-from gossamer.parse.elements import ids
+from gossamer.parse.elements import FLOW, NATIVE, ROLES, ids
 from gossamer.parse.refresh import parse_refresh
 from gossamer.url import LinkMemory, Resolver, resolve
 
@@ -30,6 +32,9 @@ _FEEDS = frozenset(
     ("application/rss+xml", "application/atom+xml", "application/feed+json", "application/rdf+xml", "text/rss+xml")
 )
 _ANCHOR_BUDGET = 2_000_000  # characters read for the text of links
+_URL_BUDGET = 4_000_000  # characters of a page's links together: a long base would be repeated in every one of them
+_LONGEST_BASE = 8_192  # relative links to a longer one would all be too long to follow, and each would cost its length
+_NOWHERE = "about:blank"
 _MOST_PROPERTIES = 100
 
 Other = tuple[str, str, str]
@@ -50,9 +55,26 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     base: str
     links: tuple[Link, ...]
     feeds: tuple[Link, ...]
+    full_text: str | None
     paragraphs: list[LexborNode]
     breaks: list[LexborNode]
     cuts: list[str]
+
+
+class _Found(msgspec.Struct):
+    """What a walk gathers, before any reference is resolved."""
+
+    anchors: dict[str | tuple[str, str], str] = {}
+    """Text by reference, or by reference and rel: each link once, the first text that says something."""
+    metas: list[dict[str, str | None]] = []
+    heads: list[dict[str, str | None]] = []
+    others: list[tuple[int, dict[str, str | None]]] = []
+    title: str | None = None
+    base: str | None = None
+    budget: int = _ANCHOR_BUDGET
+    text: str | None = None
+    paragraphs: list[LexborNode] = []
+    breaks: list[LexborNode] = []
 
 
 def read_tree(
@@ -62,23 +84,62 @@ def read_tree(
     agent: str,
     bounds: Bounds,
     memory: LinkMemory | None,
+    text: TextMode = "both",
 ) -> Facts:
-    """Everything but the text."""
-    paragraphs: list[LexborNode] = []
-    breaks: list[LexborNode] = []
-    metas: list[dict[str, str | None]] = []
-    heads: list[dict[str, str | None]] = []
-    # Text by reference, or by reference and rel: each link once, the first text that says something.
-    anchors: dict[str | tuple[str, str], str] = {}
-    others: dict[Other, str] = {}
-    title: LexborNode | None = None
-    base_href: str | None = None
-    anchor_budget = _ANCHOR_BUDGET
-    most_anchor = bounds.max_anchor
+    """Everything the page says; of its text only what comes along: the full one, or the paragraphs the main one is found by."""
     # A memory of canonical URLs knows no fragments: links to the many places of one page are one link.
     whole = memory is not None and memory.rules is not None and memory.rules.fragment
     root = tree.root
-    for node in root.traverse() if root is not None else ():
+    if root is None:
+        found = _Found()
+    elif NATIVE and (text == "full" or text == "none"):
+        body = tree.body if text == "full" else None
+        found = _Found(
+            *_native.read_tree(root, body, ROLES, FLOW, whole, bounds.max_anchor, _ANCHOR_BUDGET, _collapsed)
+        )
+    else:
+        found = _walk(root, whole, bounds.max_anchor)
+
+    base = _base(found.base, url)
+    resolver = Resolver(base if len(base) <= _LONGEST_BASE else _NOWHERE, memory)
+    others: dict[Other, str] = {}
+    for tag, attributes in found.others:
+        href = attributes.get("href" if tag == _AREA else "src")
+        if href:
+            label = attributes.get("alt" if tag == _AREA else "title") or ""
+            kind = "area" if tag == _AREA else "iframe" if tag == _IFRAME else "frame"
+            others.setdefault((kind, href, attributes.get("rel") or ""), _collapsed(label, bounds.max_anchor))
+    canonical, hreflang, feeds = _heads(found.heads, others, resolver)
+    links, cuts = _links(found.anchors, others, resolver, bounds.max_links)
+    if found.budget <= 0:
+        cuts.append(f"The text of links past {_ANCHOR_BUDGET:,} characters was left out.")
+    said = _Metas(found.metas, agent)
+    language = (root.attributes.get("lang") or root.attributes.get("xml:lang") or "") if root is not None else ""
+    return Facts(
+        title=_collapsed(found.title or "", bounds.max_title),
+        description=_collapsed(said.description, bounds.max_title),
+        language=language or said.language,
+        canonical=canonical,
+        hreflang=hreflang,
+        open_graph=said.open_graph(bounds.max_title),
+        robots=robots_of(said.robots, headers, agent),
+        refresh=_refresh(said.refresh, resolver, url),
+        base=base,
+        links=links,
+        feeds=feeds,
+        full_text=found.text,
+        paragraphs=found.paragraphs,
+        breaks=found.breaks,
+        cuts=cuts,
+    )
+
+
+def _walk(root: LexborNode, whole: bool, most_anchor: int) -> _Found:
+    """The walk in Python: what `native/tree.c` does, and the paragraphs."""
+    found = _Found()
+    anchors, paragraphs, breaks = found.anchors, found.paragraphs, found.breaks
+    anchor_budget = _ANCHOR_BUDGET
+    for node in root.traverse():
         tag = node.tag_id
         if tag not in _WANTED:
             continue
@@ -106,47 +167,19 @@ def read_tree(
         elif tag == _BR:
             breaks.append(node)
         elif tag == _META:
-            metas.append(node.attributes)
+            found.metas.append(node.attributes)
         elif tag == _LINK:
-            heads.append(node.attributes)
+            found.heads.append(node.attributes)
         elif tag == _TITLE:
-            if title is None:
-                title = node
+            if found.title is None:
+                found.title = node.text_lexbor() or ""
         elif tag == _BASE:
-            if base_href is None:
-                base_href = node.attributes.get("href")
+            if found.base is None:
+                found.base = node.attributes.get("href")
         else:
-            attributes = node.attributes
-            href = attributes.get("href" if tag == _AREA else "src")
-            if href:
-                text = attributes.get("alt" if tag == _AREA else "title") or ""
-                kind = "area" if tag == _AREA else "iframe" if tag == _IFRAME else "frame"
-                others.setdefault((kind, href, attributes.get("rel") or ""), _collapsed(text, most_anchor))
-
-    base = _base(base_href, url)
-    resolver = Resolver(base, memory)
-    canonical, hreflang, feeds = _heads(heads, others, resolver)
-    links, cuts = _links(anchors, others, resolver, bounds.max_links)
-    if anchor_budget <= 0:
-        cuts.append(f"The text of links past {_ANCHOR_BUDGET:,} characters was left out.")
-    said = _Metas(metas, agent)
-    language = (root.attributes.get("lang") or root.attributes.get("xml:lang") or "") if root is not None else ""
-    return Facts(
-        title=_collapsed((title.text_lexbor() or "") if title is not None else "", bounds.max_title),
-        description=_collapsed(said.description, bounds.max_title),
-        language=language or said.language,
-        canonical=canonical,
-        hreflang=hreflang,
-        open_graph=said.open_graph(bounds.max_title),
-        robots=robots_of(said.robots, headers, agent),
-        refresh=_refresh(said.refresh, resolver, url),
-        base=base,
-        links=links,
-        feeds=feeds,
-        paragraphs=paragraphs,
-        breaks=breaks,
-        cuts=cuts,
-    )
+            found.others.append((tag, node.attributes))
+    found.budget = anchor_budget
+    return found
 
 
 def _base(href: str | None, url: str) -> str:
@@ -171,6 +204,7 @@ def _links(
 ) -> tuple[tuple[Link, ...], list[str]]:
     """Anchors in the page's order, then the rest in theirs."""
     links: list[Link] = []
+    room = _URL_BUDGET
     resolved = resolver.resolve
     for key, text in anchors.items():
         if type(key) is str:
@@ -182,16 +216,20 @@ def _links(
         url = resolved(href)
         if url is not None and url.startswith(_WEB):
             links.append(Link(url, "a", rel, text))
-            if len(links) > most:
+            room -= len(url)
+            if len(links) > most or room < 0:
                 break
     for (kind, href, rel), text in others.items():
         if href[0] == "#" or (":" in href and _is_elsewhere(href)):
             continue
-        if len(links) > most:
+        if len(links) > most or room < 0:
             break
         url = resolved(href)
         if url is not None and url.startswith(_WEB):
             links.append(Link(url, kind, " ".join(rel.lower().split()), text))
+            room -= len(url)
+    if room < 0:
+        most = min(most, len(links) - 1)
     if len(links) > most:
         del links[most:]
         return tuple(links), [
@@ -215,6 +253,8 @@ def _heads(
         text = _collapsed(attributes.get("title") or "", 200)
         others.setdefault(("link", href, rel), text)
         if "canonical" not in rel and "alternate" not in rel:
+            continue
+        if canonical is not None and len(languages) == len(feeds) == _MOST_PROPERTIES:
             continue
         url = None if ":" in href and _is_elsewhere(href) else resolver.resolve(href)
         if url is None or not url.startswith(_WEB):

@@ -28,8 +28,16 @@ _RAW = {
 _HEAD = frozenset(b"html head title base basefont bgsound link meta style script noscript noframes".split())
 
 
+# Pages of a site begin alike: what was read of the last ones up to their meta element need not be read again.
+_known: list[tuple[bytes, str]] = []
+_MOST_KNOWN = 4
+
+
 def prescan(body: bytes) -> str | None:
     """The encoding a meta element near the top names, or None."""
+    for beginning, encoding in _known:
+        if body.startswith(beginning):
+            return encoding
     if body.startswith((b"<\x00?\x00x\x00", b"\x00<\x00?\x00x")):
         return "UTF-16LE" if body[0] else "UTF-16BE"
     head = body[:_MOST]
@@ -40,6 +48,9 @@ def prescan(body: bytes) -> str | None:
             end, name = bool(match[1]), match[2].lower()
             attributes, after = _attributes(head, match.end())
             if name == b"meta" and not end and (found := _meta(attributes)) is not None:
+                if after < len(head):
+                    _known.insert(0, (head[: after + 1], found))
+                    del _known[_MOST_KNOWN:]
                 return found
             if name == b"svg":
                 in_svg = not end

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from gossamer.parse.elements import BLOCKS, HIDDEN, INLINE, ids
+from gossamer.parse.elements import BLOCKS, COMMENT, HIDDEN, INLINE, ids
 
 __all__ = ["both_texts", "full_text", "main_text"]
 
@@ -82,11 +82,11 @@ def full_text(tree: LexborHTMLParser) -> str:
         tag = node.tag_id
         if tag in INLINE:
             inline.append(node)
-        elif tag in HIDDEN:
+        elif tag in HIDDEN or tag == COMMENT:
             hidden.append(node)
     # Unwrapping comes first: a node inside a removed one is no longer there to be unwrapped.
     for node in inline:
-        node.unwrap()
+        node.unwrap(delete_empty=True)
     _remove(hidden)
     body.merge_text_nodes()
     return _joined(body)
@@ -319,7 +319,7 @@ def _joined(root: LexborNode) -> str:
     """A block a line, white space inside a block collapsed; most blocks are clean and only looked at."""
     text = root.text(separator=_BLOCK_END, strip=True, skip_empty=True)
     blocks = [
-        block if block.isprintable() and "  " not in block else " ".join(block.split())
+        block if block.isprintable() and "  " not in block and block[-1:] != " " else " ".join(block.split())
         for block in text.split(_BLOCK_END)
     ]
     return "\n".join(filter(None, blocks))

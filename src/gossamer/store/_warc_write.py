@@ -160,20 +160,20 @@ def _answer_headers(capture: Capture, before: int, protocol: str) -> bytes:
 def _notes(capture: Capture, head: bytes) -> bytes:
     """The fields of a `metadata` record; `head` is the answer's where no other record holds it."""
     notes: Notes = capture.notes
-    fields = {"depth": str(notes.depth), "fetchTimeMs": str(notes.fetch_ms)}
+    lines = [b"depth: %d\r\nfetchTimeMs: %d\r\n" % (notes.depth, notes.fetch_ms)]
     if notes.via:
-        fields["via"] = notes.via
+        lines.append(b"via: %s\r\n" % _line(notes.via))
     if notes.outcome:
-        fields["outcome"] = notes.outcome
+        lines.append(b"outcome: %s\r\n" % _line(notes.outcome))
     if notes.near_of:
-        fields["nearDuplicateOf"] = notes.near_of
+        lines.append(b"nearDuplicateOf: %s\r\n" % _line(notes.near_of))
     if not capture.body_stored and capture.payload_digest:
-        fields["payloadDigest"] = capture.payload_digest
+        lines.append(b"payloadDigest: %s\r\n" % _line(capture.payload_digest))
     if head:
-        fields["responseHead"] = msgspec.json.encode(head.decode("latin-1")).decode("utf-8")
+        lines.append(b"responseHead: %s\r\n" % _line(msgspec.json.encode(head.decode("latin-1")).decode("utf-8")))
     if notes.extra:
-        fields |= {f"x-{name}": value for name, value in notes.extra.items()}
-    return _fields(fields)
+        lines.append(_fields({f"x-{name}": value for name, value in notes.extra.items()}))
+    return b"".join(lines)
 
 
 def _fields(fields: Mapping[str, str]) -> bytes:
