@@ -24,6 +24,8 @@ Each corner adds hosts of its own (`web.corner_hosts(name)`), linked from plain 
 |              | cyclic; named in robots.txt or at /sitemap.xml                   |                                                             |
 | `copies`     | exact copies (other path, other host), near copies               | stores one of each group (copy, near: `Expected.groups`)    |
 | `traps`      | calendar, counter, facets, deeper and deeper, maze, session ids  | stores the real pages; trap addresses as few as possible    |
+| `mire`       | nine sites, real pages and `mire_depth` times as many traps that | stores the real pages; traps are learned, as few as possible|
+|              | look like them: shop, forum, diary, sessions, mazes, floods, …   |                                                             |
 | `soft404`    | dead links answered 200 with an apology, or sent home            | recognises them (soft404)                                   |
 | `charsets`   | many encodings; declared in header, page, BOM, wrongly, nowhere  | `node.title` is what a browser would show                   |
 | `broken`     | bad HTML, bytes, lengths, types; hardly HTTP                     | pages that can be read are stored and lead on; rest is free |

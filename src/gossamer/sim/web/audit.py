@@ -7,13 +7,15 @@ Times are those of the server: a gap runs from the last byte of one answer hande
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+import msgspec
+
 from gossamer.sim.web.log import Served
 from gossamer.sim.web.model import Kind
 from gossamer.sim.web.names import canonical_target, url_of
-from gossamer.sim.web.plan import Expected, Web
+from gossamer.sim.web.plan import Expected, Web, split_url
 
 __all__ = [
-    "by_host", "delay_violations", "forbidden_requests", "kinds_served", "max_busy", "max_connections", "min_gaps",
+    "Harvest", "by_host", "delay_violations", "forbidden_requests", "harvest", "kinds_served", "max_busy", "max_connections", "min_gaps",
     "pages_served", "retry_after_violations", "storage_problems", "trap_share",
 ]  # fmt: skip
 
@@ -116,6 +118,43 @@ def trap_share(log: Iterable[Served], web: Web) -> float:
     """The share of requests that went into traps."""
     kinds = kinds_served(log, web)
     return kinds["trap"] / max(1, kinds.total())
+
+
+class Harvest(msgspec.Struct, frozen=True):
+    """What a crawl brought home: requests for pages, how many of them brought a real page for the first time, and how many there are."""
+
+    asked: int
+    found: int
+    real: int
+
+    @property
+    def precision(self) -> float:
+        """The share of requests that brought a real page nobody had brought before."""
+        return self.found / max(1, self.asked)
+
+    @property
+    def recall(self) -> float:
+        """The share of the real pages that were brought."""
+        return self.found / max(1, self.real)
+
+
+def harvest(log: Iterable[Served], web: Web, real: Iterable[str]) -> dict[str, Harvest]:
+    """By host. A real page counts once, under whichever of its addresses (a session in the path) it was brought first."""
+    wanted: dict[str, set[str]] = {}
+    for url in real:
+        wanted.setdefault(split_url(url)[0], set()).add(url)
+    asked, found = Counter[str](), Counter[str]()
+    missing = {host: set(urls) for host, urls in wanted.items()}
+    for served in log:
+        if served.target in ("/robots.txt", "/sitemap.xml") or served.host not in wanted:
+            continue
+        asked[served.host] += 1
+        node = web.node(_canonical(served))
+        url = node.of if node.kind == "trap" and node.of is not None else node.url
+        if url in missing[served.host] and served.status == 200:
+            missing[served.host].remove(url)
+            found[served.host] += 1
+    return {host: Harvest(asked[host], found[host], len(urls)) for host, urls in wanted.items()}
 
 
 def storage_problems(stored: Iterable[str], expected: Expected, web: Web, *, near_skipped: bool = True) -> list[str]:

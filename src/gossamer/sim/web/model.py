@@ -48,6 +48,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         frozenset[str], msgspec.Meta(description="Corner hosts left out although their corner is on.")
     ] = frozenset()
     corner_pages: Annotated[int, msgspec.Meta(description="Ordinary pages of each corner host.", ge=1, le=10**6)] = 20
+    mire_depth: Annotated[
+        int, msgspec.Meta(description="Trap addresses to each real page of the mire; 0: without end.", ge=0)
+    ] = 9
     agent: Annotated[
         str,
         msgspec.Meta(description="Product token that robots.txt rules of the robots and meta corners name."),

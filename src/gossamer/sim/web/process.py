@@ -109,12 +109,15 @@ def start_in_process(web: Web, *, port: int = 0, log: Path | str | None = None, 
 async def run_server(
     web: Web, host: str, port: int, log: Path | None, *, until_eof: bool = False, warm: bool = False
 ) -> None:
-    """Serve until SIGTERM, SIGINT or, where asked, the end of standard input; announce on standard output."""
+    """Serve until SIGTERM, SIGINT or, where asked, the end of standard input; announce on standard output.
+
+    Without a file the log goes nowhere: nobody could read it out of this process, and in memory it would grow for as long as it serves.
+    """
     loop = asyncio.get_running_loop()
     ended = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, ended.set)
-    async with serve(web, host, port, log, warm=warm) as server:
+    async with serve(web, host, port, os.devnull if log is None else log, warm=warm) as server:
         settings = web.settings
         seeds = web.seeds(every_host=settings.hosts <= SEEDS_ANNOUNCED)
         said = Announcement(

@@ -8,6 +8,7 @@ from gossamer.sim.web.corners.changing import changing
 from gossamer.sim.web.corners.content import binary, charsets, compressed, idn, meta
 from gossamer.sim.web.corners.copies import copies
 from gossamer.sim.web.corners.delivery import errors, slow, throttle
+from gossamer.sim.web.corners.mire import mire
 from gossamer.sim.web.corners.redirects import redirects
 from gossamer.sim.web.corners.robots import robots
 from gossamer.sim.web.corners.sitemaps import sitemaps
@@ -19,7 +20,7 @@ __all__ = ["CORNERS"]
 CORNERS: Mapping[str, Callable[[Settings], list[Site]]] = {
     corner.__name__: corner
     for corner in (
-        binary, bombs, broken, changing, charsets, compressed, copies, errors, idn, meta, redirects, robots, sitemaps, slow,
+        binary, bombs, broken, changing, charsets, compressed, copies, errors, idn, meta, mire, redirects, robots, sitemaps, slow,
         soft404, throttle, traps,
     )
 }  # fmt: skip
