@@ -21,7 +21,8 @@ __all__ = ["field_of", "fields_of", "request_head", "response_head", "status_of"
 _BLANK_LINE = re.compile(rb"\n[^\x21-\x7e\n]*\n")
 _VISIBLE = re.compile(rb"[\x21-\x7e]")
 _STATUS_LINE = re.compile(rb"HTTP/1\.[01] [1-9]\d\d(?= |\r|\n|$)")
-_ANY_STATUS = re.compile(rb"\s*([^\s/]+)(?:/(\d))?\S*\s+([1-9]\d\d)(?!\d)[ \t]*([^\r\n]*)")
+# Bounded where two parts can match the same bytes: a line without a blank would otherwise cost the square of its length.
+_ANY_STATUS = re.compile(rb"\s*([^\s/]{1,40})(?:/(\d))?\S{0,40}\s+([1-9]\d\d)(?!\d)[ \t]*([^\r\n]*)")
 _LENGTH_OR_CODING = re.compile(rb"(?i)(transfer-encoding|content-length)[ \t]*:[ \t]*([^\r\n]*)")
 _PHRASES = {status.value: status.phrase.encode("ascii") for status in HTTPStatus}
 

@@ -87,7 +87,8 @@ def batches(folder: Path, sql: str, parameters: Sequence[Any] = ()) -> pa.Record
         raise StoreError(f"The query failed: {_first_line(error)}") from error
 
 
-def _connection(folder: Path) -> "duckdb.DuckDBPyConnection":
+def _connection(folder: Path, more: Sequence[str] = ()) -> "duckdb.DuckDBPyConnection":
+    """The views, then the statements in `more`; after them nothing but DIR/pages can be reached."""
     import duckdb  # 100 ms to import, which a worker that only writes need not pay
 
     pages = (folder / "pages").resolve()
@@ -104,6 +105,8 @@ def _connection(folder: Path) -> "duckdb.DuckDBPyConnection":
         parts = f"read_parquet('{files}/*.parquet', union_by_name = true)"
         connection.execute(f"CREATE VIEW pages AS SELECT * FROM {parts}")  # noqa: S608
     connection.execute(f"CREATE VIEW latest AS {_LATEST}")
+    for statement in more:
+        connection.execute(statement)
     # The folder as the files are opened, and as the pattern names it.
     connection.execute(f"SET allowed_directories = ['{_quoted(str(pages))}/', '{files}/']")
     for lock in ("autoinstall_known_extensions = false", "enable_external_access = false", "lock_configuration = true"):

@@ -24,12 +24,22 @@ from isal import igzip_lib
 
 from gossamer.store._captures import captures
 from gossamer.store._page import PageRow, bare_row
-from gossamer.store._rows import TEMPORARY, Coverage, coverage_of, is_parquet, offsets_in, part_path, write_part
+from gossamer.store._rows import (
+    TEMPORARY,
+    Coverage,
+    coverage_of,
+    is_parquet,
+    offsets_in,
+    part_path,
+    rows_readable,
+    write_part,
+)
 from gossamer.store._segment import sync_folder
+from gossamer.store._swap import settle
 from gossamer.store._values import Capture, Location, StoreSettings, translated
 from gossamer.store._warc_read import Damage, prefix_of, records
 
-__all__ = ["Mended", "Parse", "Recovery", "recover", "rows_of"]
+__all__ = ["Mended", "Parse", "Recovery", "recover", "rows_of", "write_rows"]
 
 Parse = Callable[[Capture, Location], PageRow | None]
 """Makes the row of a capture; None for one that belongs into no row. An exception becomes a row that says so."""
@@ -77,6 +87,7 @@ def recover(
 ) -> Recovery:
     """Mends the WARC files below `folder`, or those of one worker; without `parse` no rows are rebuilt."""
     try:
+        settle(folder)
         parts = _parts(folder / "pages")
         mended = [
             _mended(path, folder / "pages", parts.get(_stem(path), []), parse, settings or StoreSettings())
@@ -92,6 +103,14 @@ def rows_of(path: Path, parse: Parse, start: int = 0) -> Iterator[PageRow]:
     for item in captures(path, start):
         if not isinstance(item, Damage) and (row := _row(parse, item[1], item[0])) is not None:
             yield row
+
+
+def write_rows(path: Path, pages: Path, parse: Parse, settings: StoreSettings) -> int:
+    """Writes the rows of a WARC file into `pages`, a table in the making; goes on after the parts that are there already."""
+    halves_and_parts = _parts(pages).get(_stem(path), [])
+    parts = [part for part in halves_and_parts if not part.name.endswith(TEMPORARY)]
+    found = [coverage for part in parts if (coverage := coverage_of(part)) is not None]
+    return _write_missing(path, pages, parts, _covered(found), parse, settings)[0]
 
 
 def _row(parse: Parse, capture: Capture, location: Location) -> PageRow | None:
@@ -126,9 +145,11 @@ def _mended(path: Path, pages: Path, parts: list[Path], parse: Parse | None, set
             return Mended(path.name, problem="another process is writing it, so it was left alone")
         for part in halves:
             part.unlink()
-        for part in unreadable:  # one file that cannot be opened would fail every query
+        unreadable += [part for part in whole if part not in unreadable and not rows_readable(part)]
+        for part in unreadable:  # one file that cannot be read would fail every query
             os.rename(part, part.with_name(part.name + ".damaged"))
             del whole[part]
+        covered = _covered([coverage for coverage in whole.values() if coverage is not None])
         trouble = _first_record(path)
         if trouble is not None:
             return trouble

@@ -5,7 +5,8 @@ capture between `start` and `end` has its row in this part or in an earlier one.
 which bytes of which WARC still need rows.
 
 A part is written under a temporary name, synced, renamed, and its folder synced: a query sees only complete files, and a
-power cut leaves a complete one or none.
+power cut leaves a complete one or none. Its footer also holds a sum over all its bytes (the sum itself read as zeros), since
+Parquet guards neither its pages nor its footer: a byte that changed on the disk would otherwise be another letter in a text.
 """
 
 import contextlib
@@ -16,15 +17,30 @@ from pathlib import Path
 import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
+from xxhash import xxh3_128_hexdigest
 
 from gossamer.store._page import COLUMNS, Column, PageRow
 from gossamer.store._segment import sync_folder
 from gossamer.store._values import translated
 
-__all__ = ["SCHEMA", "TEMPORARY", "Coverage", "coverage_of", "is_parquet", "offsets_in", "part_path", "write_part"]
+__all__ = [
+    "SCHEMA",
+    "TEMPORARY",
+    "Coverage",
+    "coverage_of",
+    "is_parquet",
+    "offsets_in",
+    "part_path",
+    "rows_in",
+    "rows_readable",
+    "sound",
+    "write_part",
+]
 
 TEMPORARY = ".tmp"
 _KEY = b"gossamer.coverage"
+_SUM = b"gossamer.sum"
+_NO_SUM = b"0" * 32
 
 _TYPES = {
     "string": pa.string(),
@@ -61,7 +77,7 @@ def part_path(pages: Path, warc: str, number: int) -> Path:
 
 def write_part(path: Path, rows: Sequence[PageRow], coverage: Coverage, level: int) -> None:
     """Writes `rows` durably to `path`; StoreError when the disk refuses, and then there is no such file."""
-    table = _table(rows).replace_schema_metadata({_KEY: msgspec.json.encode(coverage)})
+    table = _table(rows).replace_schema_metadata({_KEY: msgspec.json.encode(coverage), _SUM: _NO_SUM})
     sink = pa.BufferOutputStream()
     pq.write_table(
         table,
@@ -74,7 +90,7 @@ def write_part(path: Path, rows: Sequence[PageRow], coverage: Coverage, level: i
     temporary = path.with_name(path.name + TEMPORARY)
     try:
         with open(temporary, "wb") as file:
-            file.write(sink.getvalue())
+            file.write(_summed(sink.getvalue().to_pybytes()))
             file.flush()
             os.fsync(file.fileno())
         os.rename(temporary, path)
@@ -85,12 +101,27 @@ def write_part(path: Path, rows: Sequence[PageRow], coverage: Coverage, level: i
         raise translated(error, path) from error
 
 
+def _summed(data: bytes) -> bytes:
+    """The file with its sum in place; nothing after the metadata in a footer looks like so many zeros."""
+    at = data.rindex(_NO_SUM)
+    return b"".join((data[:at], xxh3_128_hexdigest(data).encode("ascii"), data[at + len(_NO_SUM) :]))
+
+
+def sound(data: bytes) -> bool | None:
+    """Whether the bytes of a part are those that were written; None for a part of before there were sums."""
+    told = (pq.read_metadata(pa.BufferReader(data)).metadata or {}).get(_SUM)
+    if told is None:
+        return None
+    at = data.rfind(told)
+    return at >= 0 and xxh3_128_hexdigest(data[:at] + _NO_SUM + data[at + len(told) :]).encode("ascii") == told
+
+
 def coverage_of(path: Path) -> Coverage | None:
     """What the part answers for; None for a file that is no part of ours or cannot be read."""
     try:
         metadata = pq.read_metadata(path).metadata
         return msgspec.json.decode((metadata or {})[_KEY], type=Coverage)
-    except (OSError, pa.ArrowException, KeyError, msgspec.MsgspecError):
+    except (OSError, pa.ArrowException, KeyError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
 
 
@@ -103,9 +134,23 @@ def is_parquet(path: Path) -> bool:
     return True
 
 
+def rows_readable(path: Path) -> bool:
+    """Whether a part with a good footer has good rows behind it: recovery asks before it counts on them."""
+    try:
+        offsets_in(path)
+        return sound(path.read_bytes()) is not False
+    except (OSError, pa.ArrowException):
+        return False
+
+
 def offsets_in(path: Path) -> set[int]:
     """Which records the part has rows for."""
     return set(pq.read_table(path, columns=["warc_offset"]).column("warc_offset").to_pylist())
+
+
+def rows_in(path: Path) -> int:
+    """How many rows the part has."""
+    return int(pq.read_metadata(path).num_rows)
 
 
 def _table(rows: Sequence[PageRow]) -> pa.Table:

@@ -95,6 +95,7 @@ class Store:
             raise ValueError(f"a worker's name is letters, digits and _, at most 64 of them: {worker!r}")
         self._settings = settings or StoreSettings()
         self._worker, self._info, self._clock = worker, dict(info or {}), clock
+        self.folder = folder
         self._warc, self._pages = folder / "warc", folder / "pages"
         # Folders that exist only in memory would take every synced file in them along in a power cut.
         for path in (self._warc, self._pages):
@@ -184,7 +185,8 @@ class Store:
                 now = self._clock()
                 for name, table in list(self._tables.items()):
                     finished = table.segment is not self._segment and not table.expected
-                    due = finished or everything or now - table.since >= self._settings.part_seconds
+                    waited = now - table.since  # less than nothing: the clock was set back
+                    due = finished or everything or not 0 <= waited < self._settings.part_seconds
                     if due and (table.rows or ((finished or everything) and table.answers_for_more())):
                         self._waiting.append(_Part(table))
                     if finished:

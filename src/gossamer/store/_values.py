@@ -1,12 +1,11 @@
 """What goes into the store and what comes back, the settings of a store, and its one error."""
 
-import errno
 from pathlib import Path
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, field
 
-from gossamer.errors import StoreError
+from gossamer.errors import StoreError, disk_trouble
 from gossamer.store._head import field_of, status_of
 
 __all__ = [
@@ -91,12 +90,11 @@ class Capture(Struct, frozen=True):
     @property
     def length(self) -> int:
         """Bytes of the body as sent, also where the body itself is stored elsewhere or not at all."""
-        head = self.response_head
-        told = (
-            ""
-            if self.body or self.status == 304
-            else field_of(head, "x-crawler-content-length") or field_of(head, "content-length")
-        )
+        head, told = self.response_head, ""
+        if not self.body and self.status != 304:
+            told = field_of(head, "content-length")
+            if told in ("", "0"):  # of a body not stored, earlier versions told the length as what the server had said
+                told = field_of(head, "x-crawler-content-length") or told
         return int(told) if told.isascii() and told.isdecimal() and len(told) < 19 else len(self.body)
 
 
@@ -150,23 +148,6 @@ class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
     ] = 1
 
 
-_CAUSES = {
-    errno.ENOSPC: "the disk is full; free some space or store the crawl elsewhere, then run it again",
-    errno.EDQUOT: "the disk quota is used up; raise it or store the crawl elsewhere, then run it again",
-    errno.EFBIG: "the file would be larger than this system allows; lower the setting warc_bytes or raise the limit (ulimit -f)",
-    errno.EROFS: "the disk is read-only; mount it writable or store the crawl elsewhere",
-    errno.EACCES: "permission is denied; give this user access to the folder or store the crawl elsewhere",
-    errno.EPERM: "permission is denied; give this user access to the folder or store the crawl elsewhere",
-    errno.EIO: "the disk reports an input/output error; check it before you go on",
-    errno.EMFILE: "too many files are open; raise the limit (ulimit -n)",
-    errno.ENFILE: "too many files are open on this system",
-    errno.ENOENT: "there is no such file or folder",
-    errno.ENOTDIR: "a part of the path is a file, not a folder; choose another folder for the crawl",
-    errno.EEXIST: "there is already something else by this name; choose another folder for the crawl",
-}
-
-
 def translated(error: OSError, path: Path, doing: str = "write") -> StoreError:
     """The one sentence for what the operating system said about `path`."""
-    cause = _CAUSES.get(error.errno or 0, (error.strerror or str(error)).lower())
-    return StoreError(f"Cannot {doing} {path}: {cause}.")
+    return StoreError(f"Cannot {doing} {path}: {disk_trouble(error)}.")
