@@ -9,7 +9,7 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c co
 
 .DEFAULT_GOAL := help
 ONLY ?=
-.PHONY: help crawl test check bench bench-packages bench-frontier docs constraints format clean
+.PHONY: help crawl test test-faults check bench bench-packages bench-frontier bench-freshness bench-traps soak fuzz docs constraints format clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -35,6 +35,10 @@ $(VENV)/.bench: $(VENV)/.dev
 	$(PIP) -e '.[dev,bench]'
 	@touch $@
 
+$(VENV)/.fuzz: $(VENV)/.dev
+	$(PIP) -e '.[dev,fuzz]'
+	@touch $@
+
 URL ?=
 ARGS ?=
 crawl: $(VENV)/.installed ## crawl URL=https://example.com (more options: ARGS="--max-pages 100"); without URL: a synthetic web
@@ -50,6 +54,9 @@ crawl: $(VENV)/.installed ## crawl URL=https://example.com (more options: ARGS="
 test: $(VENV)/.dev .venv-pywb/.installed ## run every test
 	@command -v openssl >/dev/null || tools/debian openssl  # certificates for the servers of the tests
 	$(BIN)/python -m pytest
+
+test-faults: $(VENV)/.dev ## the attacks of tests/faults in their long form (half an hour and more)
+	GOSSAMER_FAULTS=long $(BIN)/python -m pytest -s tests/faults
 
 check: $(VENV)/.dev ## ruff (format, lint) and mypy --strict
 	$(BIN)/ruff format --check src tests bench tools
@@ -69,6 +76,20 @@ bench: $(VENV)/.bench bench-packages ## CPU time and quality beside the obvious 
 bench-frontier: $(VENV)/.dev ## 20 million URLs over a million hosts through the embedded engine (some minutes)
 	$(BIN)/python -m bench.frontier
 
+bench-freshness: $(VENV)/.bench ## recrawl policies on a simulated web beside perfect knowledge (some minutes; ARGS=--quick for less)
+	$(BIN)/python -m bench.freshness $(ARGS)
+
+bench-traps: $(VENV)/.bench bench-packages ## a web nine in ten of whose addresses are traps, beside Scrapy and wget (some minutes)
+	$(BIN)/python -m bench.traps
+
+SECONDS ?= 3600
+soak: $(VENV)/.bench ## a crawl of an hour (SECONDS=300 for less): memory, handles and throughput must not change
+	$(BIN)/python -m bench.soak --seconds $(SECONDS)
+
+MINUTES ?= 10
+fuzz: $(VENV)/.fuzz ## everything that reads what others wrote, for MINUTES=10; what breaks is kept in build/fuzz
+	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) $(if $(ONLY),--only $(ONLY))
+
 docs: $(VENV)/.dev ## write the pages that are made from the code
 	$(BIN)/python -m tools.settings_page
 	$(BIN)/python -m tools.commands_page
@@ -76,7 +97,7 @@ docs: $(VENV)/.dev ## write the pages that are made from the code
 
 constraints: ## renew the exact versions of a repeatable install
 	rm -rf build/renew && $(PYTHON) -m venv build/renew
-	build/renew/bin/python -m pip install --quiet --disable-pip-version-check -e '.[dev,bench]'
+	build/renew/bin/python -m pip install --quiet --disable-pip-version-check -e '.[dev,bench,fuzz]'
 	(echo "# Exact versions of a repeatable install (make uses them with pip -c). Renew: make constraints"; \
 	 build/renew/bin/python -m pip freeze --exclude-editable) > constraints.txt
 

@@ -109,7 +109,7 @@ def ok(body: bytes = b"hello", *headers: str) -> bytes:
 
 
 class NameServer(asyncio.DatagramProtocol):
-    """Answers A and AAAA questions from a table; a name with several answers gives them in turn."""
+    """Answers A and AAAA questions from a table; a name with several answers gives them in turn. `cname:NAME` is an alias."""
 
     def __init__(self, names: dict[tuple[str, str], list[Sequence[str]]], ttl: int) -> None:
         self._names = names
@@ -138,6 +138,10 @@ class NameServer(asyncio.DatagramProtocol):
         addresses = answers[turn % len(answers)] if answers else ()
         records = b""
         for address in addresses:
+            if address.startswith("cname:"):
+                packed = b"".join(bytes((len(part),)) + part.encode() for part in address[6:].split(".")) + b"\0"
+                records += struct.pack("!HHHIH", 0xC00C, 5, 1, self._ttl, len(packed)) + packed
+                continue
             family = socket.AF_INET if kind == "A" else socket.AF_INET6
             packed = socket.inet_pton(family, address)
             records += struct.pack("!HHHIH", 0xC00C, 1 if kind == "A" else 28, 1, self._ttl, len(packed)) + packed

@@ -263,8 +263,10 @@ _BY_ERROR = {
         base_wait=10 * MINUTE,
         stores_body=True,
     ),
-    # Stored first: a better parser reads it from the segment, without asking the host again.
-    ErrorClass.PARSE_FAILED: _page("The page was fetched and kept but could not be read."),
+    # The download is safe: whoever requeues it has it read again from the archive, without asking the host.
+    ErrorClass.PARSE_FAILED: Outcome(
+        Action.DEAD, "The page was fetched and kept but could not be read.", stores_body=True
+    ),
     ErrorClass.WORKER_DIED: _retry(2, 5 * MINUTE, "The worker died or hung while it had this page in hand."),
     ErrorClass.UNEXPECTED: _retry(2, 10 * MINUTE, "Something failed in the crawler itself."),
 }

@@ -42,6 +42,7 @@ __all__ = [
     "RobotsRead",
     "after",
     "delay_of",
+    "forgiven",
     "longest_wait",
     "parse_retry_after",
     "rebased",
@@ -197,6 +198,13 @@ def rebased(state: HostState, now: float) -> HostState:
     )
 
 
+def forgiven(state: HostState, now: float, settings: Politeness) -> HostState:
+    """The state of a host whose failures are not held against it any more: what it asked for (Retry-After, 429) still is."""
+    state = msgspec.structs.replace(rebased(state, now), failures=0)
+    wait = max(state.quiet_since, now + delay_of(state, settings))
+    return msgspec.structs.replace(state, next_allowed=min(state.next_allowed, wait))
+
+
 def _fetched(state: HostState, event: Fetched, now: float, settings: Politeness, jitter: float) -> HostState:
     status, quiet_since, failures = event.status, state.quiet_since, 0
     level = _level(state, now, settings)
@@ -211,6 +219,7 @@ def _fetched(state: HostState, event: Fetched, now: float, settings: Politeness,
     elif status >= 500:
         failures = min(state.failures + 1, _MOST_DOUBLINGS)
         asked = _seconds_asked(event.retry_after, now, settings) or 0.0
+        quiet_since = max(quiet_since, now + asked) if asked else quiet_since
         wait = max(asked, _pause(state.crawl_delay, answer, level + failures, settings))
     else:
         wait = _pause(state.crawl_delay, answer, level, settings)

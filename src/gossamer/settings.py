@@ -116,6 +116,10 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     hosts_in_memory: Annotated[int, Meta(description="Hosts in play at a time; the others wait on disk.", ge=1)] = (
         20_000
     )
+    frontier_cache: Annotated[
+        int,
+        Meta(description="Bytes of the frontier kept in memory for reading; write buffers come on top.", ge=1 << 20),
+    ] = 256 << 20
 
     @property
     def frontier(self) -> FrontierSettings:
@@ -128,6 +132,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             max_pages_per_host=self.max_pages_per_host,
             near_bits=self.near.k,
             hosts_in_memory=self.hosts_in_memory,
+            cache=self.frontier_cache,
         )
 
     @property
@@ -200,6 +205,8 @@ def load(path: Path) -> dict[str, Any]:
         raise ConfigError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} is not TOML: {error}") from None
+    except RecursionError:
+        raise ConfigError(f"{path} is nested too deeply: settings have a section at most") from None
     return found
 
 
@@ -222,16 +229,24 @@ def merge(*layers: Mapping[str, Any]) -> Settings:
         raise ConfigError(_invalid(str(error))) from None
 
 
+DEEPEST = 4
+"""Sections within sections that a name is looked for in; there is no setting as deep as that."""
+LONGEST = 100
+"""Characters of a name that a message repeats."""
+
+
 def _flat(layer: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for key, value in layer.items():
         name = prefix + key.replace("-", "_")
-        if isinstance(value, Mapping):
+        if isinstance(value, Mapping) and name.count(".") < DEEPEST:
             yield from _flat(value, f"{name}.")
         else:
             yield name, value
 
 
 def _unknown(name: str, known: set[str]) -> str:
+    if len(name) > LONGEST:
+        return f"there is no setting {name[:LONGEST]!r}…"
     near = difflib.get_close_matches(name, known, 1) or difflib.get_close_matches(
         name.rpartition(".")[2], {k.rpartition(".")[2]: k for k in known}, 1
     )

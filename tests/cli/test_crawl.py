@@ -127,7 +127,7 @@ def test_the_folder_is_named_after_the_host_and_nothing_else(seed: str, name: st
         (["http://a.example/", "--into", "empty.txt"], 2, "empty.txt is a file; name a folder to crawl into"),
         (["http://a.example/", "--into", "other"], 2, "other is not the folder of a crawl, but has warc in it: name another one"),
         (["http://a.example/", "--into", "alien"], 1, "alien/crawl.json cannot be read: "),
-        (["http://a.example/", "--into", "empty.txt/sub"], 1, "cannot write empty.txt/sub/crawl.json: not a directory"),
+        (["http://a.example/", "--into", "empty.txt/sub"], 1, "cannot write empty.txt/sub/crawl.json: a part of the path is a file"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_one_sentence(

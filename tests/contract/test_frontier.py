@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from gossamer.frontier import Content, Done, Frontier, Kind, Lease, Link, Order, Place, RobotsFile, State
+from gossamer.frontier import Content, Done, Frontier, Kept, Kind, Lease, Link, Order, Place, RobotsFile, State
 from gossamer.outcome import Action, ErrorClass
 from gossamer.politeness import Politeness
 from tests.contract.engines import T0, Engine
@@ -531,6 +531,22 @@ async def test_more_hosts_than_memory_holds_are_all_served_fairly(engine: Engine
     await engine.stop()
 
 
+async def test_hosts_that_fail_and_wait_for_hours_do_not_keep_the_others_out(engine: Engine) -> None:
+    frontier = engine.open(politeness=EAGER, hosts_in_memory=10)
+    await frontier.discover([page(host, n) for host in range(10) for n in range(20)], T0)
+    await frontier.discover([page(host, n) for host in range(10, 20) for n in range(5)], T0)
+    fetched, now = 0, T0
+    for _ in range(200):
+        for lease in await frontier.lease("w", 16, now):
+            dead = int(lease.url.partition("//h")[2].partition(".")[0]) < 10
+            failed = Done(lease.id, Action.RETRY, error=ErrorClass.CONNECT_TIMEOUT, wait=7200.0)
+            await frontier.complete("w", [failed if dead else done(lease)], now)
+            fetched += not dead
+        now += 1.0
+    assert fetched == 50
+    await engine.stop()
+
+
 async def test_parked_hosts_survive_a_crash(engine: Engine) -> None:
     frontier = engine.open(politeness=EAGER, hosts_in_memory=5, host_turn=1)
     await frontier.discover([page(host, n) for host in range(40) for n in range(3)], T0)
@@ -620,4 +636,299 @@ async def test_copies_within_one_call_and_over_a_restart(engine: Engine) -> None
     [copy] = await frontier.seen_content([Content("https://a.example/9", b"x" * 32, 7)], T0)
     assert copy is not None
     assert copy.url == contents[0].url
+    await engine.stop()
+
+
+async def test_a_copy_says_what_may_keep_its_original_from_standing_for_it(engine: Engine) -> None:
+    """An original that was sent in another coding has other bytes; one that was a near-copy itself may have none."""
+    frontier = engine.open(politeness=EAGER)
+    packed = Content("https://a.example/1", b"x" * 32, 7, at=T0 - 5, sent="sha256:GZIP")
+    near = Content("https://a.example/2", b"y" * 32, 5)
+    assert [copy is None for copy in await frontier.seen_content([packed, near], T0)] == [True, False]
+    for _ in range(2):
+        plain = Content("https://b.example/1", b"x" * 32, 7)
+        same_as_near = Content("https://b.example/2", b"y" * 32, 5)
+        [first, second] = await frontier.seen_content([plain, same_as_near], T0 + 1)
+        assert first is not None
+        assert (first.url, first.near, first.sent, first.at) == (packed.url, False, "sha256:GZIP", T0 - 5)
+        assert second is not None
+        assert (second.url, second.near, second.near_of) == (near.url, False, packed.url)
+        await engine.stop()
+        frontier = engine.open(politeness=EAGER)
+    await engine.stop()
+
+
+# --- the dead-letter list -------------------------------------------------------------------------------------------
+
+PLACE = Place("s1", "a.warc.gz", 100, 50)
+
+
+async def give_up(frontier: Frontier, links: list[Link], now: float = T0, **more: object) -> None:
+    """Fail these URLs for good, at no cost to their hosts."""
+    more = {"action": Action.DEAD, "status": 0, "error": ErrorClass.RESET, "detail": "cut", "requested": False} | more
+    await frontier.discover(links, now)
+    wanted = {link.url for link in links}
+    while wanted:
+        leases = await frontier.lease("w", 1, now)
+        assert leases, f"not leased: {wanted}"
+        for lease in leases:
+            wanted.remove(lease.url)
+            await frontier.complete("w", [done(lease, **more)], now)
+
+
+async def listed(frontier: Frontier, most: int = 1_000, **which: str) -> list[str]:
+    """The URLs of the dead-letter list, walked part by part."""
+    found: list[str] = []
+    after: str | None = ""
+    for _ in range(1_000):
+        part = await frontier.failures(most=most, after=after, **which)  # type: ignore[arg-type]
+        assert len(part.found) <= most
+        found += [view.url for view in part.found]
+        after = part.after
+        if after is None:
+            return found
+    raise AssertionError("the list has no end")
+
+
+async def test_the_dead_letter_list_is_walked_in_parts_by_host_and_by_reason(engine: Engine) -> None:
+    frontier = engine.open(politeness=EAGER)
+    resets = [page(host, n) for host in range(5) for n in range(7)]
+    errors = [page(host, n) for host in range(3) for n in (100, 101)]
+    await give_up(frontier, resets)
+    await give_up(frontier, errors[:4], status=500, error=None)
+    await give_up(frontier, errors[4:], status=502, error=None)
+    await frontier.discover([page(9, 9)], T0)
+    assert await drain(frontier) == [page(9, 9).url], "which is no failure"
+    every = sorted(link.url for link in resets + errors)
+    for most in (1, 4, 1_000):
+        assert sorted(await listed(frontier, most)) == every
+    assert sorted(await listed(frontier, 2, host="h2.example")) == [url for url in every if "//h2." in url]
+    assert sorted(await listed(frontier, 2, reason="reset")) == sorted(link.url for link in resets)
+    assert sorted(await listed(frontier, 2, reason="5xx")) == sorted(link.url for link in errors)
+    assert sorted(await listed(frontier, 2, reason="502", host="h2.example")) == sorted(link.url for link in errors[4:])
+    assert await listed(frontier, host="nobody.example") == []
+    await engine.stop()
+
+
+async def test_a_dead_letter_says_what_happened(engine: Engine) -> None:
+    frontier = engine.open(politeness=EAGER)
+    await give_up(frontier, [page(1, 1, depth=3)], T0 + 5, status=200, error=ErrorClass.PARSE_FAILED, place=PLACE)
+    await give_up(frontier, [page(1, 2)], T0 + 6, status=302, error=ErrorClass.REDIRECT_LOOP, place=PLACE)
+    await engine.stop()
+    frontier = engine.open(politeness=EAGER)
+    views = {view.url: view for view in (await frontier.failures()).found}
+    unread, loop = views[page(1, 1).url], views[page(1, 2).url]
+    assert (unread.reason, unread.status, unread.detail, unread.attempts) == ("parse-failed", 200, "cut", 1)
+    assert (unread.at, unread.depth, unread.place, unread.stage) == (T0 + 5, 3, PLACE, "parse")
+    assert (loop.reason, loop.at, loop.place, loop.stage) == ("redirect-loop", T0 + 6, None, "fetch")
+    await engine.stop()
+
+
+@pytest.mark.parametrize(
+    ("which", "back"),
+    [
+        ({"urls": [page(1, 1).url, page(1, 1).url, page(7, 7).url]}, {page(1, 1).url}),
+        ({"host": "h1.example"}, {page(1, n).url for n in range(3)}),
+        ({"reason": "reset"}, {page(host, n).url for host in (1, 2) for n in range(3)}),
+        ({"reason": "reset", "host": "h2.example"}, {page(2, n).url for n in range(3)}),
+        ({}, {page(host, n).url for host in (1, 2, 3) for n in range(3)}),
+    ],
+    ids=["urls", "host", "reason", "both", "all"],
+)
+async def test_what_is_requeued_is_fetched_again_and_nothing_else(
+    engine: Engine, which: dict[str, str], back: set[str]
+) -> None:
+    frontier = engine.open(politeness=EAGER)
+    await give_up(frontier, [page(host, n) for host in (1, 2) for n in range(3)])
+    await give_up(frontier, [page(3, n) for n in range(3)], status=400, error=None)
+    await frontier.discover([page(7, 7)], T0)
+    await drain(frontier)
+    before = await frontier.stats()
+    assert (before.failed, before.fetched) == (9, 4)
+    once = await frontier.requeue(T0 + 9, **which)  # type: ignore[arg-type]
+    again = await frontier.requeue(T0 + 9, **which)  # type: ignore[arg-type]
+    assert (once.count, once.after, again.count) == (len(back), None, 0)
+    stats = await frontier.stats()
+    assert (stats.failed, stats.queued, stats.done) == (9 - len(back), len(back), 1)
+    assert stats.fetched == 4 - sum("//h3." in url for url in back), "an answer that is asked for again is not counted"
+    assert set(await listed(frontier)).isdisjoint(back)
+    engine.crash()
+    frontier = engine.open(politeness=EAGER)
+    assert await frontier.stats() == stats
+    assert set(await drain(frontier, T0 + 20)) == back
+    assert (await frontier.stats()).done == 1 + len(back)
+    await engine.stop()
+
+
+async def test_requeueing_goes_on_where_a_call_ended(engine: Engine) -> None:
+    frontier = engine.open(politeness=EAGER)
+    await give_up(frontier, [page(n, 1) for n in range(20)])
+    await give_up(frontier, [page(n, 2) for n in range(20)], error=ErrorClass.TOO_SLOW)
+    after: str | None = ""
+    counts = []
+    while after is not None:
+        part = await frontier.requeue(T0 + 1, reason="too-slow", most=3, after=after)
+        counts.append(part.count)
+        after = part.after
+    assert sum(counts) == 20
+    assert max(counts) <= 3
+    assert len(await listed(frontier)) == 20
+    await engine.stop()
+
+
+async def test_a_requeued_url_has_all_its_attempts_again(engine: Engine) -> None:
+    frontier = engine.open(politeness=EAGER)
+    await frontier.discover([page(1, 1)], T0)
+    for attempt in (1, 2, 3):
+        [lease] = await frontier.lease("w", 1, T0 + attempt)
+        assert lease.attempt == attempt
+        await frontier.reclaim("w", T0 + attempt, [lease.id])
+    await frontier.requeue(T0 + 10)
+    [lease] = await frontier.lease("w", 1, T0 + 11)
+    assert (lease.attempt, lease.deaths, lease.place) == (1, 0, None)
+    await engine.stop()
+
+
+async def test_a_host_that_was_given_up_is_asked_again_after_requeue(engine: Engine) -> None:
+    frontier = engine.open(politeness=GENTLE, robots=True)
+    await frontier.discover([page(1, n) for n in range(3)], T0)
+    [robots] = await frontier.lease("w", 10, T0)
+    failed = done(robots, action=Action.DEAD, status=0, error=ErrorClass.DNS_NOT_FOUND, detail="no such host")
+    await frontier.complete("w", [failed], T0)
+    assert await frontier.lease("w", 10, T0 + 100) == []
+    assert await listed(frontier, reason="robots-unreachable") != []
+    assert (await frontier.requeue(T0 + 101, host="h1.example")).count == 3
+    host = await frontier.host("h1.example")
+    assert host is not None
+    assert (host.dead, host.failed) == (None, 0)
+    [robots] = await frontier.lease("w", 10, T0 + 103)
+    assert (robots.kind, robots.attempt) == (Kind.ROBOTS, 1)
+    file = RobotsFile("https://h1.example", 200, b"", T0 + 103, T0 + 9_999)
+    await frontier.complete("w", [done(robots, robots=file)], T0 + 103)
+    assert len(await drain(frontier, T0 + 110)) == 3
+    await engine.stop()
+
+
+async def test_requeue_keeps_what_the_host_was_promised(engine: Engine) -> None:
+    frontier = engine.open(politeness=GENTLE)
+    await frontier.discover([page(1, 1)], T0)
+    [lease] = await frontier.lease("w", 1, T0)
+    await frontier.complete("w", [done(lease, action=Action.DEAD, status=503, retry_after="500")], T0)
+    await frontier.requeue(T0 + 1)
+    assert await frontier.lease("w", 1, T0 + 499) == []
+    assert len(await frontier.lease("w", 1, T0 + 501)) == 1
+    await engine.stop()
+
+
+async def test_requeueing_neither_spends_nor_widens_a_budget(engine: Engine) -> None:
+    frontier = engine.open(politeness=EAGER, max_pages=3, max_pages_per_host=2)
+    await give_up(frontier, [page(1, 1), page(1, 2), page(2, 1)], status=500, error=None)
+    await frontier.discover([page(1, 3), page(2, 2), page(3, 1)], T0)
+    assert await frontier.lease("w", 10, T0) == [], "three are answered, which is all"
+    assert (await frontier.requeue(T0 + 1)).count == 3
+    leases = await frontier.lease("w", 10, T0 + 2) + await frontier.lease("x", 10, T0 + 3)
+    for lease in leases:
+        await frontier.complete("w", [done(lease)], T0 + 4)
+        await frontier.complete("x", [done(lease)], T0 + 4)
+    leases += await frontier.lease("w", 10, T0 + 5)
+    assert len(leases) == 3
+    assert max(Counter(lease.url.split("/")[2] for lease in leases).values()) <= 2
+    await engine.stop()
+
+
+# --- stored before it was read --------------------------------------------------------------------------------------
+
+
+async def test_what_could_not_be_read_is_read_again_from_where_it_lies(engine: Engine) -> None:
+    for refetch in (False, True):
+        frontier = engine.open(politeness=EAGER, robots=True)
+        file = RobotsFile("https://h1.example", 200, b"", T0, T0 + 100)
+        await frontier.discover([page(1, 1)], T0)
+        [robots] = await frontier.lease("w", 1, T0)
+        await frontier.complete("w", [done(robots, robots=file)], T0)
+        [lease] = await frontier.lease("w", 1, T0)
+        unread = done(lease, action=Action.DEAD, error=ErrorClass.PARSE_FAILED, place=PLACE, size=50, etag='"1"')
+        await frontier.complete("w", [unread], T0)
+        await frontier.seal("s1")
+        assert (await frontier.requeue(T0 + 200, refetch=refetch)).count == 1
+        await engine.stop()
+        frontier = engine.open(politeness=EAGER, robots=True)
+        [lease] = await frontier.lease("w", 1, T0 + 200)
+        if refetch:
+            assert lease.kind is Kind.ROBOTS, "a request is coming, so the rules are read first"
+        else:
+            assert (lease.kind, lease.place, lease.etag) == (Kind.PAGE, PLACE, None)
+            other = Place("s2", "b.warc.gz", 0, 9)
+            await frontier.complete("w", [done(lease, requested=False, place=other, stored=True)], T0 + 200)
+            stats = await frontier.stats()
+            assert (stats.done, stats.failed, stats.fetched, stats.size, stats.stored) == (1, 0, 1, 50, 1)
+            host = await frontier.host("h1.example")
+            assert host is not None
+            assert host.state.next_allowed <= T0 + 1, "the host was not asked, and is owed no pause"
+        await engine.stop()
+        engine = engine.elsewhere()
+
+
+async def test_what_a_worker_died_of_is_read_from_where_it_was_kept(engine: Engine) -> None:
+    frontier = engine.open(politeness=EAGER)
+    await frontier.discover([page(1, 1)], T0)
+    [lease] = await frontier.lease("a", 1, T0)
+    assert (lease.deaths, lease.place) == (0, None)
+    await frontier.reclaim("a", T0, [lease.id])
+    [lease] = await frontier.lease("b", 1, T0 + 1)
+    assert (lease.deaths, lease.place) == (1, None)
+    kept = Kept(lease.id, PLACE, 200, 70)
+    assert not await frontier.kept("a", kept, T0 + 1), "the lease is another worker's"
+    assert await frontier.kept("b", kept, T0 + 1)
+    assert await frontier.kept("b", kept, T0 + 1)
+    engine.crash()
+    frontier = engine.open(politeness=EAGER)
+    assert await frontier.unsealed() == {}, "it was durable before it was told"
+    [lease] = await frontier.lease("c", 1, T0 + 2)
+    assert (lease.deaths, lease.place) == (1, PLACE)
+    await frontier.release("c", [lease.id], T0 + 2)
+    for number in (2, 3):
+        [lease] = await frontier.lease("c", 1, T0 + number)
+        assert (lease.deaths, lease.place) == (number - 1, PLACE)
+        await frontier.reclaim("c", T0 + number, [lease.id])
+    [view] = (await frontier.failures()).found
+    assert (view.reason, view.status, view.deaths, view.place, view.stage) == ("worker-died", 200, 3, PLACE, "parse")
+    stats = await frontier.stats()
+    assert (stats.failed, stats.queued, stats.fetched, stats.size) == (1, 0, 1, 70)
+    await frontier.requeue(T0 + 9)
+    [lease] = await frontier.lease("d", 1, T0 + 9)
+    assert (lease.deaths, lease.place, lease.attempt) == (0, PLACE, 1)
+    await frontier.complete("d", [done(lease, requested=False)], T0 + 9)
+    stats = await frontier.stats()
+    assert (stats.done, stats.failed, stats.fetched, stats.size) == (1, 0, 1, 70)
+    await engine.stop()
+
+
+async def test_what_was_kept_and_is_lost_is_fetched(engine: Engine) -> None:
+    frontier = engine.open(politeness=EAGER)
+    await give_up(frontier, [page(1, 1)], status=200, error=ErrorClass.PARSE_FAILED, place=PLACE)
+    await frontier.requeue(T0 + 1)
+    [lease] = await frontier.lease("w", 1, T0 + 1)
+    assert lease.place == PLACE
+    lost = done(lease, action=Action.DEFER_HOST, status=0, error=ErrorClass.PARSE_FAILED, requested=False)
+    await frontier.complete("w", [lost], T0 + 1)
+    [lease] = await frontier.lease("w", 1, T0 + 1)
+    assert lease.place is None
+    await engine.stop()
+
+
+async def test_a_failure_whose_bytes_are_lost_leaves_the_list_and_is_asked_for_without_conditions(
+    engine: Engine,
+) -> None:
+    frontier = engine.open(politeness=EAGER)
+    await give_up(frontier, [page(1, 1)], status=200, error=ErrorClass.PARSE_FAILED, place=PLACE, etag='"1"')
+    await frontier.discover([page(2, 2)], T0)
+    [lease] = await frontier.lease("w", 1, T0)
+    await frontier.complete("w", [done(lease, place=PLACE, etag='"2"', last_modified="yesterday")], T0)
+    assert await frontier.abandon("s1", T0 + 1) == 2
+    assert await listed(frontier) == []
+    stats = await frontier.stats()
+    assert (stats.failed, stats.queued, stats.fetched) == (0, 2, 0)
+    for lease in await frontier.lease("w", 2, T0 + 2):
+        assert (lease.etag, lease.last_modified, lease.place) == (None, None, None), "304 would be no answer"
     await engine.stop()

@@ -5,11 +5,12 @@ that are trimmed while entries behind them are leased, hosts parked with work in
 """
 
 import random
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from gossamer.frontier import Done, FrontierSettings, Lease, Link, Order, RocksFrontier, window
+from gossamer.frontier import Done, FrontierSettings, Kept, Lease, Link, Order, Place, RocksFrontier, window
 from gossamer.outcome import Action, ErrorClass
 from gossamer.politeness import Politeness
 from gossamer.url import host_of
@@ -36,6 +37,10 @@ class Walk:
         self.known: set[str] = set()
         self.held: dict[str, Lease] = {}
         self.finished: set[str] = set()
+        self.failed: dict[str, ErrorClass] = {}
+        self.places: dict[str, Place] = {}
+        """Where answers lie that are stored and not read."""
+        self.deaths: Counter[str] = Counter()
 
     def opened(self) -> RocksFrontier:
         return RocksFrontier(self.folder, self.settings, jitter=lambda: 0.0)
@@ -57,6 +62,9 @@ class Walk:
         for lease in await self.frontier.lease(self.random.choice("ab"), self.random.randrange(1, 6), self.now):
             assert lease.url not in self.held, "leased twice at a time"
             assert lease.url not in self.finished, "leased again after it was done"
+            assert lease.url not in self.failed, "leased although it was given up"
+            assert lease.place == self.places.get(lease.url), "what is stored is known, and only that"
+            assert lease.deaths == self.deaths[lease.url]
             assert host_of(lease.url) not in closed, "leased although its host is to be left alone"
             self.held[lease.url] = lease
 
@@ -68,18 +76,76 @@ class Walk:
         done: dict[str, list[Done]] = {"a": [], "b": []}
         for url in self.random.sample(sorted(self.held), min(len(self.held), self.random.randrange(1, 5))):
             lease = self.held.pop(url)
-            action = self.random.choices([Action.DONE, Action.RETRY, Action.DEFER_HOST], [6, 2, 1])[0]
+            action = self.random.choices([Action.DONE, Action.RETRY, Action.DEFER_HOST, Action.DEAD], [6, 2, 1, 1])[0]
             links = tuple(self.links(8)) if action is Action.DONE else ()
-            error = ErrorClass.RESET if action is Action.RETRY else None
-            status = {Action.DONE: 200, Action.RETRY: 0, Action.DEFER_HOST: 429}[action]
+            error = None if action is Action.DONE else self.random.choice((ErrorClass.RESET, ErrorClass.PARSE_FAILED))
+            status = {Action.DONE: 200, Action.RETRY: 0, Action.DEFER_HOST: 429}.get(action, 0)
             wait = self.random.random()
-            each = Done(lease.id, action, status, error, retry_after="2", links=links, wait=wait)
+            unread = action is Action.DEAD and error is ErrorClass.PARSE_FAILED
+            place = self.place() if unread else None
+            each = Done(lease.id, action, status, error, retry_after="2", links=links, wait=wait, place=place)
             for worker in done:
                 done[worker].append(each)
+            self.places.pop(url, None)
             if action is Action.DONE:
                 self.finished.add(url)
+            elif action is Action.DEAD:
+                assert error is not None
+                self.failed[url] = error
+                if place is not None:
+                    self.places[url] = place
         for worker, batch in done.items():
             await self.frontier.complete(worker, batch, self.now)
+
+    def place(self) -> Place:
+        return Place("sealed", "file", self.random.randrange(1 << 40), 1)
+
+    async def keep(self) -> None:
+        if self.held:
+            lease = self.held[self.random.choice(sorted(self.held))]
+            kept = Kept(lease.id, self.place(), 200, 10)
+            held = [await self.frontier.kept(worker, kept, self.now) for worker in "ab"]
+            assert held.count(True) == 1
+            self.places[lease.url] = kept.place
+
+    async def requeue(self) -> None:
+        draw = self.random
+        host = draw.choice((None, None, *HOSTS))
+        reason = draw.choice((None, None, ErrorClass.RESET, ErrorClass.PARSE_FAILED))
+        some = draw.sample(sorted(self.failed), min(len(self.failed), 3)) if draw.random() < 0.3 else None
+        meant = {
+            url
+            for url, why in self.failed.items()
+            if (url in some if some is not None else host in (None, host_of(url)) and reason in (None, why))
+        }
+        refetch = draw.random() < 0.2
+        count, after = 0, ""
+        while True:
+            part = await self.frontier.requeue(
+                self.now, urls=some, host=host, reason=reason, most=2, after=after, refetch=refetch
+            )
+            count += part.count
+            if part.after is None:
+                break
+            after = part.after
+        assert count == len(meant)
+        for url in meant:
+            if self.failed.pop(url) is ErrorClass.RESET or refetch:
+                self.places.pop(url, None)
+            self.deaths[url] = 0
+        assert {view.url for view in (await self.frontier.failures()).found} == self.failed.keys()
+        assert (await self.frontier.stats()).failed == len(self.failed)
+
+    async def die(self) -> None:
+        """A worker dies of a page."""
+        blamed = [self.random.choice(sorted(self.held))] if self.held else []
+        for worker in "ab":
+            await self.frontier.reclaim(worker, self.now, [self.held[url].id for url in blamed])
+        self.held.clear()
+        for url in blamed:
+            self.deaths[url] += 1
+            if self.deaths[url] == 3:
+                self.failed[url] = ErrorClass.WORKER_DIED
 
     async def release(self) -> None:
         if self.held:
@@ -113,12 +179,19 @@ class Walk:
 
     async def step(self) -> None:
         self.now += self.random.random() / 4
-        verbs = [self.discover, self.lease, self.complete, self.release, self.reclaim, self.errand, self.restart]
-        await self.random.choices(verbs, [4, 12, 10, 2, 0.3, 1, 0.3])[0]()
+        verbs = {
+            self.discover: 4, self.lease: 12, self.complete: 10, self.release: 2, self.reclaim: 0.3, self.errand: 1,
+            self.restart: 0.3, self.keep: 1, self.requeue: 1, self.die: 0.3,
+        }  # fmt: skip
+        await self.random.choices(list(verbs), list(verbs.values()))[0]()
 
     async def drain(self) -> None:
         """Finish everything that is left, without finding anything more."""
         await self.reclaim()
+        await self.frontier.requeue(self.now, refetch=True)
+        self.places = {url: place for url, place in self.places.items() if url not in self.failed}
+        self.deaths.update({url: -self.deaths[url] for url in self.failed})
+        self.failed.clear()
         for _ in range(10_000):
             self.now += 1.0
             await self.lease()

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from gossamer.crawl.reparse import reparse
+from gossamer.crawl.verify import verify
 from gossamer.frontier import State
 from gossamer.sim.web import Kind, Running, Scope, Web, audit
 from gossamer.sim.web.corners import CORNERS
@@ -235,6 +237,16 @@ def test_a_page_that_asks_not_to_be_kept_leaves_no_text(every: Crawled) -> None:
     rows = [row for row in rows_of(every.folder) if row["url"] in asked]
     assert len(rows) == len(asked) > 0
     assert [(row["text"], row["title"], row["links"]) for row in rows] == [(None, None, [])] * len(rows)
+
+
+def test_every_corner_is_whole_on_disk_and_its_table_can_be_made_anew(every: Crawled) -> None:
+    """Records, rows and books agree; and whatever a row says, it says from what is in the WARC."""
+    assert verify(every.folder).counts == {}
+    before = rows_of(every.folder)
+    made = reparse(every.folder)
+    assert (made.rows, made.failed) == (len(before), 0)
+    assert rows_of(every.folder) == before
+    assert verify(every.folder).counts == {}
 
 
 def test_traps_cost_little(every: Crawled) -> None:

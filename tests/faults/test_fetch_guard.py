@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import pytest
 
 from gossamer.fetch import Answer, Failure, Fetcher, FetchSettings, Request, Resolver, Response, refusal
-from gossamer.fetch import _client as client
 from gossamer.fetch import _dns as dns
+from gossamer.fetch import _target as target
 from gossamer.fetch import _transfer as transfer
 from gossamer.outcome import ErrorClass
 from tests.loopback import Server, name_server, ok, run, serving
@@ -149,7 +149,7 @@ def second_loopback_is_public(monkeypatch: pytest.MonkeyPatch) -> None:
     def judge(address: str) -> str | None:
         return None if ipaddress.ip_address(address) == ipaddress.ip_address("127.0.0.2") else refusal(address)
 
-    for module in (client, dns, transfer):
+    for module in (dns, target, transfer):
         monkeypatch.setattr(module, "refusal", judge)
 
 

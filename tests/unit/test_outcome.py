@@ -123,3 +123,9 @@ def test_the_second_wait_is_twice_the_first() -> None:
     assert retry_wait(row, 1, 0.0) == 300
     assert retry_wait(row, 2, 0.0) == 600
     assert retry_wait(row, 1, 1.0) == 450
+
+
+def test_a_page_that_cannot_be_read_is_given_up_with_its_body_kept() -> None:
+    row = for_error(ErrorClass.PARSE_FAILED)
+    assert settled(row, 1) is Action.DEAD
+    assert row.stores_body

@@ -18,6 +18,7 @@ from gossamer.politeness import (
     RobotsRead,
     after,
     delay_of,
+    forgiven,
     longest_wait,
     parse_retry_after,
     rebased,
@@ -336,3 +337,17 @@ def test_a_delay_of_zero_means_no_pause_however_slow_the_answers_are() -> None:
     state = after(HostState(), Fetched(200, 5.0), 1_000.0, Politeness(delay=0.0))
     assert state.next_allowed == 1_000.0
     assert after(HostState(), Fetched(200, 5.0), 1_000.0, Politeness(delay=0.001)).next_allowed == 1_015.0
+
+
+def test_a_host_that_is_forgiven_waits_for_no_failure_but_for_all_it_asked_for() -> None:
+    polite = Politeness()
+    state = HostState()
+    for _ in range(8):
+        state = after(state, Failed(ErrorClass.CONNECT_REFUSED), NOW, polite)
+    assert state.next_allowed > NOW + 1_000
+    free = forgiven(state, NOW + 5, polite)
+    assert (free.failures, free.next_allowed) == (0, NOW + 5 + polite.delay)
+    for status in (503, 500):
+        asked = after(state, Fetched(status, retry_after="900"), NOW, polite)
+        assert forgiven(asked, NOW + 5, polite).next_allowed >= NOW + 900
+    assert forgiven(HostState(), NOW, polite).next_allowed <= NOW, "and one that waits for nothing need not begin to"

@@ -6,6 +6,7 @@
     sample     what a crawl is doing, as one small value a tick; `limits` says what holds it back
     view, logs, metrics           that value on a terminal, in lines, over HTTP
     status, hosts, pages, cat, explain    a crawl's folder, looked at from outside, while it runs or after
+    verify, reparse               a crawl that is stopped: is it whole; its page table made anew
     demo       the synthetic web, in a process of its own
 
 Exit codes: 0 done, 1 something went wrong (one sentence says what), 2 the command or a setting is wrong, 3 a budget stopped the

@@ -16,7 +16,7 @@ from gossamer.errors import ConfigError, GossamerError, InvalidURL
 
 __all__ = ["COMMANDS", "HELP", "Command", "Help", "parser_of", "run"]
 
-COMMANDS = ("crawl", "status", "hosts", "pages", "cat", "demo")
+COMMANDS = ("crawl", "status", "hosts", "pages", "cat", "explain", "failures", "changes", "verify", "reparse", "demo")
 
 FAULT, USAGE = 1, 2
 
@@ -34,6 +34,13 @@ Look at a crawl, while it runs or after:
   hosts DIR         the hosts: fetched, failed, how long each is left alone
   pages DIR         the page table: SQL conditions, as a table, JSON lines, CSV or Parquet
   cat DIR URL       one stored answer
+  explain DIR URL   the whole story of a URL: found where, tried when, kept where, or excluded by which rule
+  failures DIR      the URLs that were given up: how many and why; --requeue tries them again
+  changes DIR       what later visits found: new, changed (with what differs), gone, moved; as text, JSON lines or a feed
+
+Look after a crawl that is stopped:
+  verify DIR        is it whole: records, digests, rows, books; --repair cures what is not
+  reparse DIR       the page table made anew from the WARC files
 
 Try it:
   gossamer demo --crawl                                  a crawl of a small made-up web, in a few seconds

@@ -22,7 +22,7 @@ __all__ = ["parser", "run"]
 
 CORNERS = (
     "slow", "throttle", "errors", "redirects", "robots", "sitemaps", "copies", "traps", "soft404", "charsets", "broken",
-    "changing", "compressed", "bombs", "meta", "idn", "binary",
+    "changing", "compressed", "bombs", "meta", "idn", "binary", "mire",
 )  # fmt: skip
 # Its hosts are ours: a pause that shows politeness at work without making anybody wait for it.
 PACE = ("--scope", "any", "--delay", "0.02", "--host-connections", "4", "--set", "politeness.answer_multiple=0")

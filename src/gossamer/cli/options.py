@@ -27,14 +27,14 @@ GROUPS = {
     ),
     "how gently": ("delay", "host_connections", "patience", "user_agent", "contact"),
     "what to keep": ("text", "near_duplicates"),
-    "how fast": ("workers", "concurrency", "hosts_in_memory"),
+    "how fast": ("workers", "concurrency", "hosts_in_memory", "frontier_cache"),
     "network": ("connect_to", "proxy", "nameservers", "insecure"),
 }  # fmt: skip
 """Every plain name of a setting, by group of the help."""
 
 _METAVAR = {
     "include": "REGEX", "exclude": "REGEX", "connect_to": "HOST:PORT", "proxy": "URL", "nameservers": "ADDRESS",
-    "user_agent": "TEXT", "contact": "URL|EMAIL", "max_bytes": "SIZE", "max_seconds": "TIME", "max_wait": "TIME",
+    "user_agent": "TEXT", "contact": "URL|EMAIL", "max_bytes": "SIZE", "frontier_cache": "SIZE", "max_seconds": "TIME", "max_wait": "TIME",
     "delay": "SECONDS", "patience": "FACTOR",
 }  # fmt: skip
 _SPELLED = {"nameservers": "--nameserver"}
@@ -43,11 +43,13 @@ _MORE = {
     "exclude": "May be given several times.",
     "nameservers": "May be given several times.",
     "max_bytes": "K, M, G or T may follow.",
+    "frontier_cache": "K, M, G or T may follow.",
     "max_seconds": "s, m, h or d may follow.",
     "max_wait": "s, m, h or d may follow.",
 }
 _SCALES = {
     "max_bytes": {"k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12},
+    "frontier_cache": {"k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12},
     "max_seconds": {"s": 1, "m": 60, "h": 3_600, "d": 86_400},
     "max_wait": {"s": 1, "m": 60, "h": 3_600, "d": 86_400},
 }

@@ -71,8 +71,10 @@ def run_crawl(prepare: Callable[[], Crawl], manner: Manner) -> int:
 
 def _conclude(crawl: Crawl, runner: "_Runner", report: Report, manner: Manner) -> int:
     """The last word."""
-    LastRun(time.time(), report).save(crawl.folder.path)
     code = exit_code(report)
+    # A disk that refused the crawl refuses this too, and the crawl's own sentence says more.
+    with contextlib.suppress(GossamerError) if report.ending == Ending.FAULT else contextlib.nullcontext():
+        LastRun(time.time(), report).save(crawl.folder.path)
     if manner.json:
         sys.stdout.write(report_json(report, crawl.folder.path, code) + "\n")
     elif not manner.quiet and not manner.log_json:

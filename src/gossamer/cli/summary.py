@@ -44,7 +44,7 @@ class LastRun(msgspec.Struct, frozen=True):
     def load(cls, folder: Path) -> "LastRun | None":
         try:
             return msgspec.json.decode(cls._path(folder).read_bytes(), type=cls)
-        except (OSError, msgspec.MsgspecError):
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             return None
 
     @classmethod

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 
-from gossamer.frontier import Content, Copy, Done, Lease, Link, RobotsFile, RocksFrontier, Stats
+from gossamer.frontier import Content, Copy, Done, Kept, Lease, Link, RobotsFile, RocksFrontier, Stats
 from gossamer.frontier.hosts import STEAL_AFTER
 from gossamer.settings import Settings
 
@@ -50,8 +50,8 @@ class Desk:
         self._callers = 0
 
     def end(self, ending: Ending, reason: str = "") -> None:
-        """No more leases from now on; the first reason counts."""
-        if self.ending is None:
+        """No more leases from now on; the first reason counts, unless a fault comes after it: the last pages may be refused too."""
+        if self.ending is None or (ending is Ending.FAULT and self.ending is not Ending.FAULT):
             self.ending, self.reason = ending, reason
         self._wake()
 
@@ -119,6 +119,9 @@ class Desk:
         held = await self.frontier.complete(worker, done, self._clock())
         self._wake()
         return held
+
+    async def kept(self, worker: str, kept: Kept, now: float) -> bool:
+        return await self.frontier.kept(worker, kept, self._clock())
 
     async def release(self, worker: str, leases: Sequence[int], now: float) -> None:
         await self.frontier.release(worker, leases, self._clock())

@@ -11,10 +11,14 @@ from pathlib import Path
 
 import msgspec
 
-from gossamer.errors import ConfigError, GossamerError
-from gossamer.settings import Settings, changed
+from gossamer.errors import ConfigError, GossamerError, disk_trouble
+from gossamer.settings import Settings, Text, changed
+from gossamer.store import sync_folder
 
-__all__ = ["Crawled", "Folder"]
+__all__ = ["REPARSED", "Crawled", "Folder"]
+
+REPARSED = "reparsed.json"
+"""In DIR/pages: the choice of text of a table that was made anew with another one than the crawl's."""
 
 
 class Crawled(msgspec.Struct, frozen=True):
@@ -32,6 +36,7 @@ _FREE = (
     "concurrency",
     "max_",
     "hosts_in_memory",
+    "frontier_cache",
     "patience",
     "fetch.proxy",
     "fetch.nameservers",
@@ -62,24 +67,44 @@ class Folder:
             return msgspec.json.decode(self._record.read_bytes(), type=Crawled)
         except FileNotFoundError:
             raise GossamerError(f"{self.path} is not the folder of a crawl: there is no crawl.json in it") from None
-        except (msgspec.MsgspecError, OSError) as error:
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, OSError) as error:
             raise GossamerError(f"{self._record} cannot be read: {error}") from None
 
     def save(self, crawled: Crawled) -> None:
-        """Write the record whole or not at all."""
+        """Write the record whole or not at all; once written, folder and all, no loss of power takes it away."""
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
+            self._make()
             temporary = self._record.with_suffix(".tmp")
             with temporary.open("wb") as file:
                 file.write(msgspec.json.format(msgspec.json.encode(crawled), indent=1))
                 file.flush()
                 os.fsync(file.fileno())
             temporary.replace(self._record)
+            sync_folder(self.path)
         except OSError as error:
-            raise GossamerError(f"cannot write {self._record}: {(error.strerror or str(error)).lower()}") from None
+            raise GossamerError(f"cannot write {self._record}: {disk_trouble(error)}") from None
+
+    def _make(self) -> None:
+        """The folder, and what is above it; each new name is synced where it stands."""
+        missing = [path for path in (self.path, *self.path.parents) if not path.exists()]
+        self.path.mkdir(parents=True, exist_ok=True)
+        for path in missing:
+            sync_folder(path.parent)
+
+    def adopt(self) -> None:
+        """The choice of text that the page table was last made anew with becomes that of the crawl.
+
+        It came with the new table, in the one step that put it there: a crash in between is finished here.
+        """
+        marker = self.path / "pages" / REPARSED
+        if marker.exists():
+            text, crawled = msgspec.json.decode(marker.read_bytes(), type=Text), self.load()
+            self.save(msgspec.structs.replace(crawled, settings=msgspec.structs.replace(crawled.settings, text=text)))
+            marker.unlink()
 
     def agree(self, seeds: tuple[str, ...], settings: Settings, *, force: bool) -> Crawled:
         """The record of the crawl to continue; refuses other settings than it was begun with, unless forced."""
+        self.adopt()
         before = self.load()
         differences = [line for line in changed(before.settings, settings) if not _free(line)]
         new = [seed for seed in seeds if seed not in before.seeds]

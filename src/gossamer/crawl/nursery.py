@@ -12,6 +12,7 @@ import os
 import signal
 import socket
 import struct
+import threading
 from collections.abc import Callable
 from typing import NoReturn
 
@@ -28,6 +29,7 @@ class Nursery:
 
     def __init__(self, work: Callable[[int, int], None]) -> None:
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._one_at_a_time = threading.Lock()  # an answer belongs to whoever asked last
         gc.freeze()  # what is here now is shared by all, and no collection need touch it
         self._pid = os.fork()
         if self._pid == 0:
@@ -38,10 +40,17 @@ class Nursery:
     def fork(self, first: int, second: int) -> int:
         """Start a worker with copies of two descriptors; its process id."""
         try:
-            socket.send_fds(self._socket, [FORK], [first, second])
-            answer = self._socket.recv(_PID.size)
+            with self._one_at_a_time:
+                socket.send_fds(self._socket, [FORK], [first, second])
+                answer = self._socket.recv(_PID.size)
+        except ConnectionError:
+            answer = b""
         except OSError as error:
             raise GossamerError(f"cannot start a worker process: {error}") from None
+        if not answer:
+            raise GossamerError(
+                "cannot start a worker process: the process that starts them was killed; run the crawl again to go on"
+            )
         if len(answer) != _PID.size or (pid := _PID.unpack(answer)[0]) < 0:
             raise GossamerError("cannot start a worker process: the system has no room for another")
         return int(pid)
@@ -49,8 +58,9 @@ class Nursery:
     def wait(self, pid: int) -> int:
         """The exit status of a worker that has ended, negative for a signal; blocks until it has."""
         try:
-            self._socket.send(WAIT + _PID.pack(pid))
-            answer = self._socket.recv(_PID.size)
+            with self._one_at_a_time:
+                self._socket.send(WAIT + _PID.pack(pid))
+                answer = self._socket.recv(_PID.size)
         except OSError:
             return 0
         return int(_PID.unpack(answer)[0]) if len(answer) == _PID.size else 0

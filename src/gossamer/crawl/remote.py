@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gossamer.crawl import wire
-from gossamer.frontier import Content, Copy, Done, Lease, Link, RobotsFile
+from gossamer.frontier import Content, Copy, Done, Kept, Lease, Link, RobotsFile
 from gossamer.worker import Counts
 
 __all__ = ["RemoteFrontier"]
@@ -58,6 +58,11 @@ class RemoteFrontier:
         self.frames.send(wire.CompleteAsk(0, list(done)))
         await self.frames.drained()
         return len(done)
+
+    async def kept(self, worker: str, kept: Kept, now: float) -> bool:
+        """Asked, not told: the worker may die of what it does next, and with it what is only on its way."""
+        held: int = (await self._ask(wire.KeptAsk, kept)).held
+        return bool(held)
 
     async def release(self, worker: str, leases: Sequence[int], now: float) -> None:
         self.frames.send(wire.ReleaseAsk(0, list(leases)))

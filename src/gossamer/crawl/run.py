@@ -4,18 +4,18 @@ import asyncio
 import os
 import resource
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 
 from gossamer import __version__
+from gossamer.crawl.clock import SteadyClock
 from gossamer.crawl.desk import Desk, Ending
 from gossamer.crawl.folder import Crawled, Folder
 from gossamer.crawl.nursery import Nursery
 from gossamer.crawl.process import fetcher_for, main, store_info, warm_up
-from gossamer.crawl.supervisor import Supervisor
-from gossamer.errors import InvalidURL
+from gossamer.crawl.supervisor import Supervisor, sentence_of
+from gossamer.errors import FrontierError, GossamerError, InvalidURL
 from gossamer.frontier import Link, RocksFrontier, Stats
 from gossamer.scope import Scope
 from gossamer.settings import Settings
@@ -84,12 +84,12 @@ class Report(msgspec.Struct, frozen=True):
 class Crawl:
     """One run of a crawl."""
 
-    def __init__(self, folder: Folder, crawled: Crawled, seeds: Seeds, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, folder: Folder, crawled: Crawled, seeds: Seeds) -> None:
         self.folder = folder
         self.settings = crawled.settings
         self.seeds = seeds
         self._crawled = crawled
-        self._clock = clock
+        self._clock = SteadyClock()
         self._started = time.monotonic()
         self._supervisor: Supervisor | None = None
         self._worker: Worker | None = None
@@ -122,19 +122,26 @@ class Crawl:
         settings = self.settings
         frontier = await asyncio.to_thread(RocksFrontier, self.folder.frontier, settings.frontier)
         try:
+            self._clock.begin_after(frontier.written_at())
             await self._mend(frontier)
             desk = self.desk = Desk(frontier, settings, self._clock)
             if self._stopped:
                 desk.end(Ending.INTERRUPTED)
             await frontier.discover([Link(url, priority=1.0) for url in self.seeds.urls], self._clock())
-            syncing = asyncio.create_task(self._sync_regularly(frontier))
+            syncing = asyncio.create_task(self._sync_regularly(frontier, desk))
             try:
                 await (self._run_here(desk) if settings.workers == 0 else self._run_processes(desk))
             finally:
                 syncing.cancel()
+            if self._supervisor is not None and self._supervisor.cut_off and desk.ending is not Ending.FAULT:
+                await self._mend(frontier)
             return await self.report()
         finally:
-            await frontier.close()
+            try:
+                await frontier.close(self._clock())
+            except FrontierError:
+                if self.desk is None or self.desk.ending is not Ending.FAULT:  # else the disk's refusal is told already
+                    raise
 
     async def _run_processes(self, desk: Desk) -> None:
         count = self.settings.workers or len(os.sched_getaffinity(0))
@@ -155,15 +162,18 @@ class Crawl:
         self._worker = Worker(f"w{os.getpid()}", settings, scope, desk, fetcher, store)
         try:
             await self._worker.run()
-        except StoreError as error:
+        except GossamerError as error:
             desk.end(Ending.FAULT, str(error))
         finally:
             await fetcher.close()
 
-    async def _sync_regularly(self, frontier: RocksFrontier) -> None:
-        while True:
-            await asyncio.sleep(FRONTIER_SYNC)
-            await asyncio.to_thread(frontier.sync)
+    async def _sync_regularly(self, frontier: RocksFrontier, desk: Desk) -> None:
+        try:
+            while True:
+                await asyncio.sleep(FRONTIER_SYNC)
+                await asyncio.to_thread(frontier.sync, self._clock())
+        except Exception as error:
+            desk.end(Ending.FAULT, sentence_of(error))
 
     async def _mend(self, frontier: RocksFrontier) -> None:
         """After a crash: cut torn WARC tails, rebuild missing rows, and fetch again only what is really lost."""

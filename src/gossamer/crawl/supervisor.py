@@ -1,8 +1,8 @@
 """Worker processes: started, listened to, and replaced when they die or fall silent.
 
-A worker says it is alive every second. One that says nothing for `SILENCE` seconds hangs (a parser gone quadratic, say) and
-is killed. Of a dead worker all leases come back at once; the page that was in its parser's hands is blamed, and after three workers it
-is given up. A worker that dies at start, again and again, ends the crawl with a sentence instead of a loop.
+A worker says it is alive every second. One that says nothing for ten seconds of its own (`pulse`) hangs (a parser gone quadratic,
+say) and is killed. Of a dead worker all leases come back at once; the page that was in its parser's hands is blamed, and after three workers
+it is given up. A worker that dies at start, again and again and with no page to blame, ends the crawl with a sentence instead of a loop.
 """
 
 import asyncio
@@ -18,6 +18,8 @@ from pathlib import Path
 from gossamer.crawl import wire
 from gossamer.crawl.desk import Desk, Ending
 from gossamer.crawl.nursery import Nursery
+from gossamer.crawl.pulse import Pulse
+from gossamer.errors import GossamerError
 from gossamer.settings import Settings
 from gossamer.worker import Counts
 
@@ -25,8 +27,8 @@ __all__ = ["Supervisor"]
 
 log = logging.getLogger("gossamer.crawl")
 
-SILENCE = 30.0
 CHECK = 1.0
+LINGER = 5.0
 EARLY = 5.0
 NEWCOMERS = 64
 EARLY_DEATHS = 3
@@ -38,7 +40,8 @@ class _Process:
     def __init__(self, name: str, desk: Desk, gone: Callable[["_Process"], None]) -> None:
         self.name = name
         self.counts = Counts()
-        self.heard = self.started = time.monotonic()
+        self.started = time.monotonic()
+        self.pulse = Pulse()
         self.pid = 0
         self.fault: str | None = None
         self._desk = desk
@@ -86,11 +89,22 @@ class _Process:
         task.add_done_callback(self._tasks.discard)
 
     def _received(self, frame: bytes) -> None:
-        self.heard = time.monotonic()
+        self.pulse.heard()
         asks = wire.decode_asks(frame)
         self._keep(asyncio.create_task(self._serve(asks)))
 
     async def _serve(self, asks: list[wire.Ask]) -> None:
+        try:
+            await self._answer(asks)
+        except Exception as error:
+            self._give_up(error)
+
+    def _give_up(self, error: Exception) -> None:
+        """A call cannot be answered, most often because the disk refuses: the crawl is over, and the worker is let go."""
+        self._desk.end(Ending.FAULT, sentence_of(error))
+        self._frames.close()
+
+    async def _answer(self, asks: list[wire.Ask]) -> None:
         """Answer the calls of one frame.
 
         What was completed goes first and as one transition, which spares the disk; no other call in the same frame can depend on
@@ -110,6 +124,9 @@ class _Process:
                     self._frames.send(wire.CopiesReply(ask.number, copies))
                 case wire.RobotsAsk():
                     self._frames.send(wire.RobotsReply(ask.number, await self._desk.robots(ask.origin)))
+                case wire.KeptAsk():
+                    held = await self._desk.kept(self.name, ask.kept, 0.0)
+                    self._frames.send(wire.HeldReply(ask.number, int(held)))
                 case wire.SealAsk():
                     await self._desk.seal(ask.segment)
                 case wire.ReleaseAsk():
@@ -125,8 +142,19 @@ class _Process:
                     self.fault = ask.sentence
 
     async def _lease(self, ask: wire.LeaseAsk) -> None:
-        leases = await self._desk.lease(self.name, ask.most, 0.0)
-        self._frames.send(wire.LeasesReply(ask.number, leases, await self._desk.newcomers(NEWCOMERS)))
+        try:
+            leases = await self._desk.lease(self.name, ask.most, 0.0)
+            self._frames.send(wire.LeasesReply(ask.number, leases, await self._desk.newcomers(NEWCOMERS)))
+        except Exception as error:
+            self._give_up(error)
+
+
+def sentence_of(error: Exception) -> str:
+    """What to tell of an error that ends a crawl."""
+    if isinstance(error, GossamerError):
+        return str(error)
+    log.error("the crawl cannot go on", exc_info=error)
+    return f"a fault of our own: {type(error).__name__}: {error}"
 
 
 class Supervisor:
@@ -156,6 +184,9 @@ class Supervisor:
         self._changed = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self.deaths = 0
+        self._killed = False
+        self.cut_off = False
+        """Whether a worker ended, against our will, without having written all it had."""
 
     async def run(self) -> None:
         """Returns when every worker has ended."""
@@ -175,6 +206,7 @@ class Supervisor:
 
     def kill(self) -> None:
         """End all workers now; what they had in hand is fetched again."""
+        self._killed = True
         for process in self._live.values():
             process.kill()
 
@@ -183,19 +215,19 @@ class Supervisor:
         name = f"w{os.getpid()}_{self._number}"
         process = self._live[name] = _Process(name, self._desk, self._gone)
         level = logging.getLogger().getEffectiveLevel()
-        await process.start(
-            self._nursery, wire.Start(name, self._settings, self._seeds, self._allowed, str(self._folder), level)
-        )
+        start = wire.Start(name, self._settings, self._seeds, self._allowed, str(self._folder), level)
+        try:
+            await process.start(self._nursery, start)
+        except GossamerError as error:
+            del self._live[name]
+            self._desk.end(Ending.FAULT, str(error))
 
     async def _watch(self) -> None:
         while True:
             await asyncio.sleep(CHECK)
-            now = time.monotonic()
             for process in self._live.values():
-                if now - process.heard > SILENCE:
-                    log.warning(
-                        "worker %s has been silent for %.0f s and is replaced", process.name, now - process.heard
-                    )
+                if process.pid and process.pulse.tick(process.pid, CHECK):
+                    log.warning("worker %s hangs and is replaced", process.name)
                     process.kill()
 
     def _gone(self, process: _Process) -> None:
@@ -205,21 +237,47 @@ class Supervisor:
 
     async def _replace(self, process: _Process) -> None:
         pid, process.pid = process.pid, 0
+        await _ended(pid)
         code = await asyncio.to_thread(self._nursery.wait, pid)
+        self.cut_off = self.cut_off or (code != 0 and not self._killed)
         await process.settle()
         del self._live[process.name]
         self._ended.append(process.counts)
         blamed = [lease for lease in (process.parsing(),) if lease]
-        taken = await self._desk.reclaim(process.name, blamed)
+        taken = 0
+        try:
+            taken = await self._desk.reclaim(process.name, blamed)
+        except Exception as error:
+            self._desk.end(Ending.FAULT, sentence_of(error))
         if process.fault is not None:
             self._desk.end(Ending.FAULT, process.fault)
         elif self._desk.ending is None:
             self.deaths += 1
             how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
             log.warning("worker %s died (%s); its %d leases are back", process.name, how, taken)
-            self._early = self._early + 1 if time.monotonic() - process.started < EARLY else 0
+            if not blamed:
+                self._early = self._early + 1 if time.monotonic() - process.started < EARLY else 0
             if self._early >= EARLY_DEATHS * self._count:
                 self._desk.end(Ending.FAULT, f"workers die as soon as they start ({how}); the log above says why")
             else:
                 await self._start_one()
         self._changed.set()
+
+
+async def _ended(pid: int) -> None:
+    """Wait for the end of a process that is no child of ours; one that has hung up and lingers is ended."""
+    try:
+        watched = os.pidfd_open(pid)
+    except OSError:
+        return  # it is gone altogether
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    loop.add_reader(watched, ended.set)
+    try:
+        await asyncio.wait_for(ended.wait(), LINGER)
+    except TimeoutError:
+        os.kill(pid, signal.SIGKILL)
+        await ended.wait()
+    finally:
+        loop.remove_reader(watched)
+        os.close(watched)

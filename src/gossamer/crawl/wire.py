@@ -13,13 +13,13 @@ from typing import Any, cast
 import msgspec
 
 from gossamer.errors import GossamerError
-from gossamer.frontier import Content, Copy, Done, Lease, Link, RobotsFile
+from gossamer.frontier import Content, Copy, Done, Kept, Lease, Link, RobotsFile
 from gossamer.settings import Settings
 from gossamer.worker import Counts
 
 __all__ = [
     "AliveAsk", "Ask", "CompleteAsk", "ContentAsk", "CopiesReply", "DiscoverAsk", "ErrandAsk", "ErrandReply", "FaultAsk",
-    "Frames", "HeldReply", "LeaseAsk", "LeasesReply", "Lost", "ReleaseAsk", "Reply", "RobotsAsk", "RobotsReply", "SealAsk",
+    "Frames", "HeldReply", "KeptAsk", "LeaseAsk", "LeasesReply", "Lost", "ReleaseAsk", "Reply", "RobotsAsk", "RobotsReply", "SealAsk",
     "Start", "decode_asks", "decode_replies", "decode_start", "encode",
 ]  # fmt: skip
 
@@ -93,8 +93,14 @@ class FaultAsk(msgspec.Struct, array_like=True, frozen=True, tag=10):
     sentence: str
 
 
+class KeptAsk(msgspec.Struct, array_like=True, frozen=True, tag=11):
+    number: int
+    kept: Kept
+
+
 Ask = (
     LeaseAsk | CompleteAsk | ContentAsk | RobotsAsk | SealAsk | ReleaseAsk | ErrandAsk | DiscoverAsk | AliveAsk | FaultAsk
+    | KeptAsk
 )  # fmt: skip
 
 
@@ -140,6 +146,8 @@ class Frames(asyncio.Protocol):
         self._received = received
         self._lost = lost
         self._buffer = bytearray()
+        self.garbled = False
+        """Whether the other side said something that is no frame."""
         self._outgoing: list[Any] = []
         self._transport: asyncio.Transport | None = None
         self._writable = asyncio.Event()
@@ -152,16 +160,26 @@ class Frames(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         buffer = self._buffer
         buffer += data
-        while len(buffer) >= 4:
+        while len(buffer) >= 4 and not self.garbled:
             size = int.from_bytes(buffer[:4], "big")
             if size > LONGEST:
-                self.close()
+                self._hang_up()
                 return
             if len(buffer) < 4 + size:
                 return
             frame = bytes(buffer[4 : 4 + size])
             del buffer[: 4 + size]
-            self._received(frame)
+            try:
+                self._received(frame)
+            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+                self._hang_up()
+
+    def _hang_up(self) -> None:
+        """What comes is no frame of ours, so nothing that follows can be believed: the other side counts as gone."""
+        self.garbled = True
+        self._buffer.clear()
+        if self._transport is not None:
+            self._transport.abort()
 
     def connection_lost(self, error: Exception | None) -> None:
         self._transport = None

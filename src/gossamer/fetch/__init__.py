@@ -18,6 +18,7 @@ from gossamer.fetch._decode import Decoded, decode
 from gossamer.fetch._dns import Answer, Resolver, Resolves
 from gossamer.fetch._guard import permitted, refusal
 from gossamer.fetch._settings import FetchSettings
+from gossamer.fetch._target import url_refusal
 from gossamer.fetch._values import Failure, Request, Response, Timings, Truncation
 
 __all__ = [
@@ -35,4 +36,5 @@ __all__ = [
     "decode",
     "permitted",
     "refusal",
+    "url_refusal",
 ]

@@ -11,6 +11,7 @@ import asyncio
 import time
 from collections.abc import Collection, Sequence
 from typing import Self
+from weakref import finalize
 
 import pycurl
 
@@ -18,9 +19,9 @@ from gossamer.errors import ConfigError
 from gossamer.fetch._conclude import conclude
 from gossamer.fetch._dns import Answer, Resolver, Resolves
 from gossamer.fetch._driver import Driver
-from gossamer.fetch._guard import BAD_PORTS, refusal
+from gossamer.fetch._room import SMALL_DECODED, Room
 from gossamer.fetch._settings import FetchSettings
-from gossamer.fetch._target import Target, read_target
+from gossamer.fetch._target import Target, read_target, target_refusal
 from gossamer.fetch._transfer import Transfer, standard_headers
 from gossamer.fetch._values import Failure, Request, Response
 from gossamer.outcome import ErrorClass
@@ -56,6 +57,7 @@ class Fetcher:
         self._loop = asyncio.get_running_loop()
         self._driver = Driver(self._loop, settings.connections_kept)
         self._idle: list[Transfer] = []
+        self._room = Room(settings.body_memory)
         self._headers = standard_headers(settings)
         self._header_lines = _lines(self._headers.items())
         self._header_block = _block(self._header_lines)
@@ -122,14 +124,7 @@ class Fetcher:
 
     def _refused(self, target: Target) -> str | None:
         """What the guard has to say before any name is resolved."""
-        if target.port in BAD_PORTS:
-            return f"The port {target.port} belongs to another protocol."
-        if target.literal:
-            reason = refusal(target.host)
-            return None if reason is None else f"The guard keeps to the public web: {reason}."
-        if self._elsewhere and target.is_local_name:
-            return f"The guard keeps to the public web: {target.host} is this machine."
-        return None
+        return target_refusal(target, elsewhere=self._elsewhere)
 
     async def _transfer(
         self, request: Request, target: Target, resolve: str, dns: float, allowed: bool
@@ -140,7 +135,7 @@ class Fetcher:
         if request.headers:
             lines = _lines(_merged(self._headers, request.headers))
             block = _block(lines)
-        transfer = self._idle.pop() if self._idle else Transfer(self.settings, self._header_lines)
+        transfer = self._idle.pop() if self._idle else Transfer(self.settings, self._header_lines, self._room)
         try:
             limit = self.settings.max_body if request.max_body is None else request.max_body
             transfer.prepare(request.url, lines, resolve, limit, self._loop.time(), allowed=allowed)
@@ -153,12 +148,27 @@ class Fetcher:
                 target.authority.encode("ascii"),
                 block,
             )
-            return conclude(request.url, request_head, transfer, self.settings, dns)
+            return await self._concluded(request.url, request_head, transfer, dns)
         except Exception as error:
             # Nothing is known to come here; a crawl goes on if something does, and the URL is tried again.
             return Failure(request.url, ErrorClass.UNEXPECTED, f"{type(error).__name__}: {error}.")
         finally:
             self._give_back(transfer)
+
+    async def _concluded(self, url: str, request_head: bytes, transfer: Transfer, dns: float) -> Response | Failure:
+        """The result, with a share of the room where it is large; one that unpacks to much waits for its share first."""
+        settings, most = self.settings, self.settings.max_decoded
+        if transfer.share is None and transfer.size and most > SMALL_DECODED and transfer.packed:
+            small = conclude(url, request_head, transfer, settings, dns, SMALL_DECODED)
+            if isinstance(small, Failure) or len(small.content) < SMALL_DECODED:
+                return small
+            del small
+            transfer.share = await self._room.reserve(most)
+        result = conclude(url, request_head, transfer, settings, dns, most)
+        if transfer.share is not None and isinstance(result, Response):
+            finalize(result, transfer.share.give_back).atexit = False
+            transfer.share = None
+        return result
 
     def _give_back(self, transfer: Transfer) -> None:
         self._driver.stop(transfer)  # when it was cancelled
@@ -172,7 +182,12 @@ class Fetcher:
         """End the transfers whose first byte or whose speed is overdue."""
         now = self._loop.time()
         for transfer in list(self._driver.running.values()):
-            if transfer.lines:
+            if transfer.stopped_at:
+                continue  # it waits for us
+            if transfer.deadline and now > transfer.deadline:
+                transfer.code = pycurl.E_OPERATION_TIMEDOUT
+                self._driver.stop(transfer)
+            elif transfer.lines:
                 self._check_speed(transfer, now)
             elif now - transfer.started > self.settings.first_byte_timeout:
                 sent = transfer.connected_after()

@@ -26,9 +26,14 @@ _CUT_OFF = frozenset((16, 18, 55, 56, 61, 92, 95))
 
 
 def conclude(
-    url: str, request_head: bytes, transfer: Transfer, settings: FetchSettings, dns: float
+    url: str,
+    request_head: bytes,
+    transfer: Transfer,
+    settings: FetchSettings,
+    dns: float,
+    max_decoded: int,
 ) -> Response | Failure:
-    """The result of a transfer that has ended."""
+    """The result of a transfer that has ended; of its content at most `max_decoded` bytes."""
     lines = transfer.lines
     if (
         transfer.ended == "header"
@@ -41,7 +46,7 @@ def conclude(
     truncated = _truncation(transfer)
     whole = transfer.code == 0 and not transfer.ended
     if head and (whole or (truncated is not None and (transfer.size or transfer.ended == "length"))):
-        response = _response(url, request_head, head, transfer, settings, dns, truncated)
+        response = _response(url, request_head, head, transfer, settings, dns, truncated, max_decoded)
         if response.status:
             return response
         error, detail = ErrorClass.PROTOCOL_GARBAGE, "The answer has no status code."
@@ -102,13 +107,14 @@ def _response(
     settings: FetchSettings,
     dns: float,
     truncated: Truncation | None,
+    max_decoded: int,
 ) -> Response:
     read = read_head(head)
     body = content = transfer.body
     problem = None
     codings = ",".join([value for name, value in read.headers if name.lower() == "content-encoding"])
     if codings and body:
-        decoded = decode(body, codings, settings.max_decoded)
+        decoded = decode(body, codings, max_decoded)
         content, problem = decoded.content, decoded.problem
     return Response(
         url=url,

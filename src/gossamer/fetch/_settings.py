@@ -35,6 +35,13 @@ class FetchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     max_decoded: Annotated[int, Meta(ge=0, description="Bytes of a body, after decompression, that are kept.")] = (
         20 * 1024 * 1024
     )
+    body_memory: Annotated[
+        int,
+        Meta(
+            ge=1024 * 1024,
+            description="Bytes that all large bodies of a worker may take in memory together; the others stand still meanwhile.",
+        ),
+    ] = 96 * 1024 * 1024
     max_header: Annotated[
         int,
         Meta(

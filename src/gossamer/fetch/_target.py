@@ -7,12 +7,15 @@ canonical URL has none of these.
 
 import re
 import socket
+from collections.abc import Collection
 from ipaddress import IPv6Address
 from typing import Literal
 
 import msgspec
 
-__all__ = ["Target", "read_target"]
+from gossamer.fetch._guard import BAD_PORTS, refusal
+
+__all__ = ["Target", "read_target", "target_refusal", "url_refusal"]
 
 
 class Target(msgspec.Struct, frozen=True):
@@ -60,6 +63,8 @@ def read_target(url: str) -> Target | str:
         host = name.lower().removesuffix(".")
         if not host or "" in host.split("."):
             return "The host has an empty label."
+        if len(host) > 63 and (len(host) > 253 or max(map(len, host.split("."))) > 63):
+            return "The host is longer than a name may be: 253 characters, and 63 between two dots."
         # WHATWG: a host whose last label is a number is an IPv4 address, or nothing.
         if _NUMBER.fullmatch(host.rpartition(".")[2]):
             try:
@@ -77,6 +82,29 @@ def read_target(url: str) -> Target | str:
         literal = 6
         shown = f"[{six}]"
     return Target(host, port, shown if port == default else f"{shown}:{port}", path, literal)
+
+
+def target_refusal(target: Target, *, elsewhere: bool = False) -> str | None:
+    """Why a target may not be spoken to, as far as that is known before its name is resolved (a sentence).
+
+    `elsewhere`: every connection goes to a proxy or one fixed place, so names will not be resolved.
+    """
+    if target.port in BAD_PORTS:
+        return f"The port {target.port} belongs to another protocol."
+    if target.literal:
+        reason = refusal(target.host)
+        return None if reason is None else f"The guard keeps to the public web: {reason}."
+    if elsewhere and target.is_local_name:
+        return f"The guard keeps to the public web: {target.host} is this machine."
+    return None
+
+
+def url_refusal(url: str, allowed: Collection[tuple[str, int]] = (), *, elsewhere: bool = False) -> str | None:
+    """The same of a URL; `allowed` are hosts and ports that the operator named."""
+    target = read_target(url)
+    if isinstance(target, str):
+        return target
+    return None if (target.host, target.port) in allowed else target_refusal(target, elsewhere=elsewhere)
 
 
 def _complaint(url: str) -> str:

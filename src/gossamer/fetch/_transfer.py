@@ -17,6 +17,7 @@ from typing import Any, Literal
 import pycurl
 
 from gossamer.fetch._guard import refusal
+from gossamer.fetch._room import SMALL, Room, Share
 from gossamer.fetch._settings import FetchSettings
 from gossamer.fetch._values import Timings
 
@@ -60,10 +61,13 @@ class Transfer:
         "_pieces",
         "_resolve",
         "_rest",
+        "_room",
         "_settings",
+        "_untimed",
         "allowed",
         "code",
         "curl",
+        "deadline",
         "ended",
         "future",
         "limit",
@@ -71,14 +75,19 @@ class Transfer:
         "message",
         "refused",
         "secure",
+        "share",
         "size",
         "started",
+        "stopped_at",
         "window_at",
         "window_size",
     )
 
-    def __init__(self, settings: FetchSettings, headers: Sequence[bytes]) -> None:
+    def __init__(self, settings: FetchSettings, headers: Sequence[bytes], room: Room) -> None:
         self._settings = settings
+        self._room = room
+        self._untimed = False
+        self.share: Share | None = None
         self.curl: Any = pycurl.Curl()
         self.lines: list[bytes] = []
         self._header_lines: Sequence[bytes] = ()
@@ -99,12 +108,18 @@ class Transfer:
         if resolve != self._resolve:
             self.curl.setopt(pycurl.RESOLVE, [resolve] if resolve else [])
             self._resolve = resolve
+        if self._untimed:
+            self.curl.setopt(pycurl.TIMEOUT_MS, int(self._settings.total_timeout * 1000))
+            self._untimed = False
         self.limit = limit
         self.allowed = allowed
         self.started = now
 
     def release(self) -> None:
         """Forget the request, keep the handle."""
+        if self.share is not None:
+            self.share.give_back()
+            self.share = None
         self._clear()
 
     def close(self) -> None:
@@ -149,7 +164,7 @@ class Transfer:
         self.refused = ""
         self.code = 0
         self.message = ""
-        self.started = self.window_at = 0.0
+        self.started = self.window_at = self.stopped_at = self.deadline = 0.0
         self.window_size = 0
 
     def _send(self, headers: Sequence[bytes]) -> None:
@@ -200,17 +215,62 @@ class Transfer:
             self.message = str(error)
             return pycurl.SOCKET_BAD
 
+    @property
+    def packed(self) -> bool:
+        """Whether the body will have to be unpacked."""
+        return any(line[:17].lower() == b"content-encoding:" for line in self.lines)
+
+    def _has_room(self) -> bool:
+        """Whether the body may become large; otherwise the transfer stands still until there is room."""
+        if self.share is None:
+            announced = [line for line in self.lines if line[:15].lower() == b"content-length:"]
+            length = announced[-1][15:].strip() if announced else b""
+            most = min(self.limit, int(length)) if length.isdigit() and len(length) < 16 else self.limit
+            most += self._settings.max_decoded if self.packed else 0
+            self.share = self._room.ask(most, self._go_on)
+            if not self.share.given:
+                loop = self.future.get_loop()
+                self.stopped_at = loop.time()
+                loop.call_soon(self._stop_clock, self.future)
+        return self.share.given
+
+    def _stop_clock(self, future: "asyncio.Future[None]") -> None:
+        """Keep libcurl from counting the wait, which is ours; `deadline` takes over. Outside of its callbacks only."""
+        if future is self.future and not future.done():
+            self.curl.setopt(pycurl.TIMEOUT_MS, 0)
+            self._untimed = True
+
+    def _go_on(self) -> None:
+        """There is room now. Not at once: this may be called from within libcurl."""
+        loop = self.future.get_loop()
+        loop.call_soon(self._resume, self.future)
+
+    def _resume(self, future: "asyncio.Future[None]") -> None:
+        if future is not self.future or future.done() or not self.stopped_at:
+            return  # it has ended meanwhile, and the handle may serve another request
+        now = future.get_loop().time()
+        self.deadline = now + max(1.0, self._settings.total_timeout - (self.stopped_at - self.started))
+        self.stopped_at = self.window_at = 0.0
+        try:
+            self.curl.pause(pycurl.PAUSE_CONT)  # hands over what libcurl had in hand, which may already be too much
+        except pycurl.error as error:
+            self.code, self.message = error.args
+            if not future.done():
+                future.set_result(None)
+
     def _on_body(self, chunk: bytes) -> int | None:
         """Take a piece of the body; a number other than its length makes libcurl drop the connection."""
         if self._pieces == 0:
             if len(self.lines) > self._settings.max_header_count or self.header_size > self._settings.max_header:
                 self.ended = "header"
                 return 0
-            if len(chunk) <= self.limit:
+            if len(chunk) <= self.limit and len(chunk) <= SMALL:
                 self._pieces = 1
                 self._first = chunk
                 self.size = len(chunk)
                 return None
+        if self.size + len(chunk) > SMALL and not self._has_room():
+            return int(pycurl.WRITEFUNC_PAUSE)
         if self._rest is None:
             self._rest = BytesIO()
             self._rest.write(self._first)

@@ -37,7 +37,7 @@ class Timings(msgspec.Struct, frozen=True):
 NO_TIMINGS = Timings()
 
 
-class Response(msgspec.Struct, frozen=True):
+class Response(msgspec.Struct, frozen=True, weakref=True):
     """An answer, whole or (see `truncated`) as much of it as came."""
 
     url: str

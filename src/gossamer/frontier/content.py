@@ -24,6 +24,8 @@ class _First(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     url: str
     at: float
+    sent: str = ""
+    near_of: str = ""
 
 
 _decode = msgspec.msgpack.Decoder(_First).decode
@@ -62,11 +64,12 @@ class ContentIndex:
         if first is None and (held := self._disk.of["exact"].get(digest)) is not None:
             first = _decode(held)
         if first is not None and first.url != content.url:
-            return Copy(first.url, near=False, at=first.at)
-        own = _First(content.url, now)
+            return Copy(first.url, near=False, at=first.at, sent=first.sent, near_of=first.near_of)
+        own = _First(content.url, content.at or now, content.sent)
+        near = self._nearest(content.simhash, own) if content.simhash is not None else None
         if first is None:
-            self._exact[digest] = own
-        return self._nearest(content.simhash, own) if content.simhash is not None else None
+            self._exact[digest] = own if near is None else msgspec.structs.replace(own, near_of=near.url)
+        return near
 
     def _nearest(self, simhash: int, own: _First) -> Copy | None:
         best, first = self._k + 1, own

@@ -7,7 +7,8 @@ A URL is in exactly one place:
                              │   release,      │  └─complete (retry)──▶ WAITING ──time──▶ QUEUED
                              └── reclaim ──────┘      (defer host)────▶ QUEUED, its host put off
                              ▲
-                             └── abandon ── DONE, but its segment was lost
+                             ├── abandon ── DONE, but its segment was lost
+                             └── requeue ── FAILED, and an operator wants it tried again
 
 *Leased* is not a state that is written down. A lease lives in the engine with a worker's name, a deadline and an attempt
 count; the URL's queue entry stays where it is until `complete` removes it. A crash therefore costs at most a refetch, and there is
@@ -23,6 +24,10 @@ Invariants, each a test of the contract suite:
 5. A URL whose bytes are in a segment that is abandoned is queued again; one in a sealed segment never is.
 6. An address never has more leases out than it may have, whichever of its hosts they are for (as far as addresses are known).
 7. A low-priority host gets its turn: better ones are preferred by a bias, not absolutely.
+8. What is FAILED is on the dead-letter list, and nothing else is. `requeue` repeated changes nothing; what it queues has all its
+   attempts again, its host is not given up any more, and no budget counts it twice.
+9. An answer that is stored but not yet read (`kept`) is never asked for again while its bytes can be read: the next lease of its URL
+   says where they are, over deaths of workers, restarts and `requeue`.
 
 Time is the caller's: every verb that depends on it takes `now` (Unix seconds).
 """
@@ -40,12 +45,16 @@ __all__ = [
     "Content",
     "Copy",
     "Done",
+    "FailurePage",
+    "FailureView",
     "Frontier",
     "HostView",
+    "Kept",
     "Kind",
     "Lease",
     "Link",
     "Place",
+    "Requeued",
     "RobotsFile",
     "State",
     "Stats",
@@ -88,6 +97,15 @@ class Link(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Redirects that led here since the last real link."""
 
 
+class Place(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """Where a stored answer lies, and which commit makes it durable."""
+
+    segment: str
+    file: str
+    offset: int
+    length: int
+
+
 class Lease(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Permission to fetch one URL now."""
 
@@ -102,15 +120,20 @@ class Lease(msgspec.Struct, frozen=True, array_like=True, gc=False):
     etag: str | None = None
     last_modified: str | None = None
     via: str | None = None
+    place: Place | None = None
+    """Where its answer lies already, stored and not yet read: it is read from there, and the host is not asked."""
+    deaths: int = 0
+    """Workers that died with this page in their parser's hands."""
 
 
-class Place(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """Where a stored answer lies, and which commit makes it durable."""
+class Kept(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The answer to a lease is stored, durably, and not yet read."""
 
-    segment: str
-    file: str
-    offset: int
-    length: int
+    lease: int
+    place: Place
+    status: int
+    size: int = 0
+    """Bytes that were downloaded for it; what completes the lease does not count them again."""
 
 
 class RobotsFile(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -151,6 +174,14 @@ class Done(msgspec.Struct, frozen=True, array_like=True, gc=False):
     crawl_delay: float | None = None
     stored: bool = False
     """Whether the page was kept with a body of its own."""
+    likeness: int | None = None
+    """SimHash of the page's text, whatever its length: what traps are recognised by."""
+    kin: int = 0
+    """Links to the page's own section of the site."""
+    known: int = 0
+    """Of them, those found before."""
+    outward: int = 0
+    """Links found for the first time that lead out of that section."""
 
 
 class Content(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -160,6 +191,10 @@ class Content(msgspec.Struct, frozen=True, array_like=True, gc=False):
     digest: bytes
     simhash: int | None = None
     """None when the text is too short to compare, or nearness is of no interest."""
+    at: float = 0.0
+    """When it was asked for; 0 for now."""
+    sent: str = ""
+    """The digest of the bytes as sent, where they are not the content itself (gzip, br): equal pages may differ in them."""
 
 
 class Copy(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -170,6 +205,10 @@ class Copy(msgspec.Struct, frozen=True, array_like=True, gc=False):
     distance: int = 0
     at: float = 0.0
     """When it was first seen (Unix seconds)."""
+    sent: str = ""
+    """Its bytes as sent, as `Content` has them; of a near-copy, empty."""
+    near_of: str = ""
+    """Set when the earlier page itself nearly repeats this one, and so may have been kept without a body."""
 
 
 class Stored(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -212,6 +251,46 @@ class UrlView(msgspec.Struct, frozen=True):
     copy_of: str | None
     redirect: str | None
     leased: bool
+
+
+class FailureView(msgspec.Struct, frozen=True):
+    """A URL on the dead-letter list, for people."""
+
+    url: str
+    kind: Kind
+    reason: str
+    """An `ErrorClass`, or the status where an answer came."""
+    status: int
+    detail: str | None
+    attempts: int
+    deaths: int
+    at: float
+    """When it was given up."""
+    depth: int
+    via: str | None
+    place: Place | None
+    """Where its answer lies, where that was stored and could not be read: `requeue` begins there."""
+
+    @property
+    def stage(self) -> str:
+        """How far it came."""
+        return "fetch" if self.place is None else "parse"
+
+
+class FailurePage(msgspec.Struct, frozen=True):
+    """A part of the dead-letter list."""
+
+    found: list[FailureView]
+    after: str | None
+    """Where the next part begins; None when this was the last. A part may be empty and not be the last."""
+
+
+class Requeued(msgspec.Struct, frozen=True):
+    """What one call of `requeue` has done."""
+
+    count: int
+    after: str | None
+    """Where to go on; None when all that was meant is queued."""
 
 
 class Stats(msgspec.Struct):
@@ -258,6 +337,12 @@ class Frontier(Protocol):
     async def complete(self, worker: str, done: Sequence[Done], now: float) -> int:
         """Take in what came of leases; how many were still held by `worker`. One atomic transition."""
 
+    async def kept(self, worker: str, kept: Kept, now: float) -> bool:
+        """An answer is safe before anyone dares to read it; False when the lease is no longer held.
+
+        Should the worker die of it, the next lease of the URL has the place.
+        """
+
     async def release(self, worker: str, leases: Sequence[int], now: float) -> None:
         """Give back leases that were not used; no attempt is counted and the host waits for nothing."""
 
@@ -291,6 +376,30 @@ class Frontier(Protocol):
         """Leave a host alone until a time."""
 
     async def explain(self, url: str) -> UrlView | None: ...
+
+    async def failures(
+        self, *, host: str | None = None, reason: str | None = None, most: int = 1_000, after: str = ""
+    ) -> FailurePage:
+        """A part of the dead-letter list, of one host or for one reason if named; `5xx` is any reason of that class.
+
+        At most `most` entries, found in a bounded number of looks: hence the mark to go on from.
+        """
+
+    async def requeue(
+        self,
+        now: float,
+        *,
+        urls: Sequence[str] | None = None,
+        host: str | None = None,
+        reason: str | None = None,
+        most: int = 1_000,
+        after: str = "",
+        refetch: bool = False,
+    ) -> Requeued:
+        """Queue failed URLs again with all their attempts: these, or those of a part of the dead-letter list.
+
+        What was stored and could not be read is read again from where it lies; `refetch` asks the host for it all the same.
+        """
 
     async def next_ready(self, now: float) -> float | None:
         """When something may become leasable without any further call; None when nothing will."""

@@ -15,7 +15,7 @@ from rocksdict import (
     WriteBatch,
 )
 
-from gossamer.errors import FrontierError
+from gossamer.errors import FrontierError, disk_trouble
 from gossamer.frontier.keys import FAMILIES
 from gossamer.frontier.records import UrlRecord, decode_url
 
@@ -34,8 +34,10 @@ ALL_BUFFERS = 192 << 20
 class Disk:
     """One open database. `of[name]` reads a family, `to[name]` names it in a batch."""
 
-    def __init__(self, folder: Path) -> None:
-        self._db = _open(folder)
+    def __init__(self, folder: Path, cache: int = CACHE) -> None:
+        self._folder = folder
+        self._refusal: str | None = None
+        self._db = _open(folder, cache)
         self.of: dict[str, Rdict] = {name: self._db.get_column_family(name) for name in FAMILIES}
         self.to: dict[str, ColumnFamily] = {name: self._db.get_column_family_handle(name) for name in FAMILIES}
         self._check_schema(folder)
@@ -43,7 +45,7 @@ class Disk:
     def _check_schema(self, folder: Path) -> None:
         found = self.of["meta"].get(b"schema")
         if found is None:
-            self.of["meta"].put(b"schema", SCHEMA.to_bytes(2, "big"))
+            self.put_meta(b"schema", SCHEMA.to_bytes(2, "big"))
         elif int.from_bytes(found, "big") != SCHEMA:
             self.close()
             raise FrontierError(
@@ -55,11 +57,30 @@ class Disk:
         return WriteBatch(raw_mode=True)
 
     def write(self, batch: WriteBatch) -> None:
-        self._db.write(batch)
+        """Once a write was refused, what is in memory is no longer what is on disk: nobody may go on after the error."""
+        try:
+            self._db.write(batch)
+        except Exception as error:  # rocksdict raises nothing more specific
+            raise self._refused(error) from error
+
+    def put_meta(self, name: bytes, value: bytes) -> None:
+        try:
+            self.of["meta"].put(name, value)
+        except Exception as error:
+            raise self._refused(error) from error
 
     def sync(self) -> None:
         """Everything written so far survives a loss of power."""
-        self._db.flush_wal(True)
+        try:
+            self._db.flush_wal(True)
+        except Exception as error:
+            raise self._refused(error) from error
+
+    def _refused(self, error: Exception) -> FrontierError:
+        """The first refusal says why; what follows from it ("previous error") says nothing more."""
+        if self._refusal is None:
+            self._refusal = f"Cannot write the frontier in {self._folder}: {disk_trouble(error)}."
+        return FrontierError(self._refusal)
 
     def items(self, family: str, start: bytes = b"", before: bytes = b"") -> Iterator[tuple[bytes, bytes]]:
         """Entries of a family in key order, from `start` and (if given) only those before `before`; what is written meanwhile is not seen."""
@@ -97,27 +118,32 @@ class Disk:
         return found
 
     def close(self) -> None:
-        for family in self.of.values():
-            family.close()
+        refused = None
+        for each in (*self.of.values(), self._db):
+            try:
+                each.close()
+            except Exception as error:
+                refused = refused or self._refused(error)
         # The lock on the folder is held until the last handle is gone.
         self.of.clear()
         self.to.clear()
-        self._db.close()
         del self._db
+        if refused is not None:
+            raise refused
 
 
-def _open(folder: Path) -> Rdict:
-    folder.mkdir(parents=True, exist_ok=True)
-    cache = Cache(CACHE)
+def _open(folder: Path, cache_bytes: int) -> Rdict:
+    cache = Cache(cache_bytes)
     families = {name: _options(cache, bloom=name not in RANGES) for name in FAMILIES}
     try:
+        folder.mkdir(parents=True, exist_ok=True)
         return Rdict(str(folder), options=_options(cache, bloom=True), column_families=families)
     except Exception as error:  # rocksdict raises nothing more specific
-        if "lock" in str(error).lower():
+        if any(words in str(error) for words in ("While lock file", "lock hold by")):
             raise FrontierError(
                 f"{folder.parent} is being crawled by another process: stop that one first, or crawl into another folder"
             ) from error
-        raise FrontierError(f"the frontier in {folder} cannot be opened: {error}") from error
+        raise FrontierError(f"The frontier in {folder} cannot be opened: {disk_trouble(error)}.") from error
 
 
 def _options(cache: Cache, *, bloom: bool) -> Options:

@@ -55,13 +55,15 @@ class HostRecord(msgspec.Struct, array_like=True):
     size: int = 0
     address: str | None = None
     dead: str | None = None
-    """Why nothing more is asked of this host."""
+    """Why nothing more is asked of this host: of no origin of it could robots.txt be had."""
     cursor: bytes | None = None
     """While it is parked: no queue entry lies before this key."""
     parked: bytes | None = None
     """Its key among the parked hosts."""
     shaped: bool = False
     """Whether its shape is written down."""
+    gone: dict[str, str] = {}
+    """Origins (a scheme, a port) that were given up, and why: those beside them are none the worse for it."""
 
 
 class HostSlot:

@@ -21,21 +21,24 @@ import msgspec
 from rocksdict import AccessType, Options, Rdict
 
 from gossamer.errors import FrontierError
-from gossamer.frontier import keys
-from gossamer.frontier.contract import HostView, RobotsFile, Stats, UrlView
+from gossamer.frontier import domains, keys
+from gossamer.frontier.contract import FailureView, HostView, RobotsFile, Stats, UrlView
 from gossamer.frontier.disk import ENTRY, SCHEMA
+from gossamer.frontier.failures import LOOKS, reason_in, view_of, walk
 from gossamer.frontier.hosts import HostRecord, Play
-from gossamer.frontier.records import decode_url
+from gossamer.frontier.records import UrlRecord, decode_url
 from gossamer.frontier.rocks import RocksFrontier
-from gossamer.url import host_of, origin_of
+from gossamer.traps import HostShape, Trap, TrapRules
+from gossamer.url import host_of, origin_of, registrable_domain
 
-__all__ = ["Ledger", "Standing", "holder", "slowest", "standing"]
+__all__ = ["HostLook", "Ledger", "Standing", "holder", "slowest", "standing"]
 
 FAILURES_READ = 200_000
 ATTEMPTS = 5
 
 _decode_host = msgspec.msgpack.Decoder(HostRecord).decode
 _decode_robots = msgspec.msgpack.Decoder(RobotsFile).decode
+_decode_shape = msgspec.msgpack.Decoder(HostShape).decode
 _decode_stats = msgspec.msgpack.Decoder(Stats).decode
 
 _FLOCK = "hhqqi4x"
@@ -55,6 +58,22 @@ def holder(folder: Path) -> int | None:
     finally:
         os.close(lock)
     return None if kind == fcntl.F_UNLCK else pid
+
+
+class HostLook(msgspec.Struct, frozen=True):
+    """A host in full, for whoever explains it."""
+
+    view: HostView
+    robots: dict[str, float]
+    """When what is known of an origin's robots.txt expires."""
+    robots_tries: int
+    """Tries in a row to read robots.txt that failed."""
+    taken: int
+    """Pages that count for the budget of the host."""
+    parked: bool
+    """It waits on disk for its turn among the hosts."""
+    shape: HostShape | None
+    """What its URLs have looked like; None while they are too few for any rule."""
 
 
 class Ledger:
@@ -93,6 +112,11 @@ class Ledger:
         self._db.close()
         shutil.rmtree(self._scratch, ignore_errors=True)
 
+    @property
+    def families(self) -> dict[str, Rdict]:
+        """The column families by name, for `audit`."""
+        return self._of
+
     def stats(self) -> Stats:
         """The counts as of the last transition; `leased` and `in_play` are those of the process that wrote them."""
         raw = self._of["meta"].get(b"stats")
@@ -104,15 +128,52 @@ class Ledger:
             r = _decode_host(raw)
             yield HostView(r.name, r.state, r.fetched, r.failed, r.size, 0, r.address, r.dead)
 
-    def url(self, url: str) -> UrlView | None:
-        """What is known of a canonical URL."""
+    def host(self, name: str) -> HostLook | None:
+        """One host and what its URLs have looked like, as last written down; the shape is a copy, to be asked at will."""
+        host = keys.host_id(name)
+        raw = self._of["hosts"].get(host)
+        if raw is None:
+            return None
+        r = _decode_host(raw)
+        shape = self._of["shapes"].get(host) if r.shaped else None
+        return HostLook(
+            HostView(r.name, r.state, r.fetched, r.failed, r.size, 0, r.address, r.dead),
+            r.robots,
+            r.tries,
+            r.taken,
+            r.parked is not None,
+            _decode_shape(shape) if shape is not None else None,
+        )
+
+    def domain_trap(self, host: str, rules: TrapRules) -> Trap | None:
+        """Why a host that is not known would be refused for the sake of its registrable domain; None when it would not."""
+        domain = registrable_domain(host)
+        raw = None if domain is None else self._of["meta"].get(domains.key(domain))
+        return None if domain is None or raw is None else domains.judged(domain, domains.decode_domain(raw), rules)
+
+    def record(self, url: str) -> UrlRecord | None:
+        """All that is written down of a canonical URL."""
         host = keys.host_id(host_of(url))
         raw = self._of["urls"].get(keys.url_key(host, url))
         if raw is not None and len(raw) == ENTRY:  # it is queued: its record is there
             raw = self._of["queue"].get(host + raw)
-        if raw is None:
+        return None if raw is None else decode_url(raw)
+
+    def ahead(self, record: UrlRecord, most: int) -> int:
+        """How many URLs of its host are fetched before a queued one; counted up to `most`."""
+        host = keys.host_id(host_of(record.url))
+        found = 0
+        for key, _ in self._items("queue", host):
+            if found == most or key >= host + record.entry:
+                break
+            found += 1
+        return found
+
+    def url(self, url: str) -> UrlView | None:
+        """What is known of a canonical URL."""
+        r = self.record(url)
+        if r is None:
             return None
-        r = decode_url(raw)
         return UrlView(
             r.url, r.state, r.kind, r.depth, r.hops, r.found, r.via, r.attempts, r.status, r.error, r.detail, r.fetched,
             r.again, r.place, r.copy_of, r.redirect, False,
@@ -129,12 +190,45 @@ class Ledger:
         for number, (_, reason) in enumerate(self._items("failures")):
             if number == FAILURES_READ:
                 break
-            found[reason.decode("utf-8", "replace")] += 1
+            found[reason_in(reason)] += 1
         return found
 
-    def _items(self, family: str) -> Iterator[tuple[bytes, bytes]]:
+    def failure(self, url: str) -> FailureView | None:
+        """A canonical URL's entry in the dead-letter list."""
+        entry = self._of["failures"].get(keys.url_key(keys.host_id(host_of(url)), url))
+        record = self.record(url)
+        return None if entry is None or record is None else view_of(record, entry)
+
+    def failed_pairs(self, host: str | None = None, reason: str | None = None) -> Counter[tuple[bytes, str]]:
+        """How many URLs were given up of each host (its id) for each reason; no URL is looked at."""
+        found: Counter[tuple[bytes, str]] = Counter()
+        mark: str | None = ""
+        while mark is not None:
+            entries, mark = walk(lambda start: self._items("failures", start), host, reason, LOOKS, mark)
+            found.update((key[:8], reason_in(entry)) for key, entry in entries)
+        return found
+
+    def host_by_id(self, host: bytes) -> HostView | None:
+        raw = self._of["hosts"].get(host)
+        r = _decode_host(raw) if raw is not None else None
+        return None if r is None else HostView(r.name, r.state, r.fetched, r.failed, r.size, 0, r.address, r.dead)
+
+    def failed(self, host: str | None = None, reason: str | None = None) -> Iterator[FailureView]:
+        """The dead-letter list as it was when the ledger was opened, of one host or for one reason if named."""
+        mark: str | None = ""
+        while mark is not None:
+            entries, mark = walk(lambda start: self._items("failures", start), host, reason, LOOKS, mark)
+            for key, entry in entries:
+                raw = self._of["urls"].get(key)
+                if raw is not None and len(raw) != ENTRY:
+                    yield view_of(decode_url(raw), entry)
+
+    def _items(self, family: str, start: bytes = b"") -> Iterator[tuple[bytes, bytes]]:
         entries = self._of[family].iter()
-        entries.seek_to_first()
+        if start:
+            entries.seek(start)
+        else:
+            entries.seek_to_first()
         while entries.valid():
             yield entries.key(), entries.value()
             entries.next()

@@ -11,7 +11,7 @@
     unsealed   segment 00 host(8) url(8)            a finished URL whose bytes are not yet durable
     failures   host(8) url(8)                       the dead-letter list
     exact      digest(16)                           who had this content first
-    meta       name                                 schema, stats, the last lease id
+    meta       name                                 schema, stats, the last lease id, the time of the last sync
     near       table(1) block(8) simhash(8)         block tables of the near-copy search
 
 Host and URL ids are XXH3. A URL's key has 128 bits of hash in it, so two URLs never share a record by chance; and since

@@ -88,7 +88,7 @@ class LeaseBook:
             return Lease(self._last, origin + "/robots.txt", kind, 0, 0, slot.record.tries + 1, deadline)
         return Lease(
             self._last, record.url, kind, record.depth, record.hops, record.attempts + 1, deadline,
-            record.etag, record.last_modified, record.via,
+            record.etag, record.last_modified, record.via, record.place, record.deaths,
         )  # fmt: skip
 
     def held_by(self, worker: str, lease: int) -> Held | None:

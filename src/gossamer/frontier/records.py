@@ -10,10 +10,21 @@ from gossamer.frontier.order import Order
 from gossamer.politeness import Politeness
 from gossamer.traps import TrapRules
 
-__all__ = ["FrontierSettings", "UrlRecord", "decode_url", "encode"]
+__all__ = ["TRIES", "FrontierSettings", "Try", "UrlRecord", "decode_url", "encode"]
+
+TRIES = 5
+"""Tries that a URL's record remembers."""
 
 
 Positive = Annotated[int, Meta(ge=1)]
+
+
+class Try(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One attempt that did not settle its URL at once."""
+
+    at: float
+    status: int
+    error: str | None
 
 
 class UrlRecord(msgspec.Struct, array_like=True, gc=False):
@@ -43,6 +54,12 @@ class UrlRecord(msgspec.Struct, array_like=True, gc=False):
     copy_of: str | None = None
     redirect: str | None = None
     stored: bool = False
+    tries: tuple[Try, ...] = ()
+    """The last few attempts; empty for a page that was answered the first time."""
+    deaths: int = 0
+    """Workers that died with it in their parser's hands."""
+    likeness: int | None = None
+    """SimHash of its text: what pages found on it are compared with."""
 
 
 encode = msgspec.msgpack.Encoder().encode
@@ -62,6 +79,7 @@ class FrontierSettings(msgspec.Struct, frozen=True, kw_only=True):
     hosts_in_memory: Annotated[int, Meta(description="Hosts in play at a time; the others wait on disk.", ge=1)] = (
         20_000
     )
+    cache: Annotated[int, Meta(description="Bytes of the database kept in memory for reading.", ge=1 << 20)] = 256 << 20
     host_turn: Annotated[
         int, Meta(description="Fetches from a host before one that waits on disk takes its place.", ge=1)
     ] = 32

@@ -20,10 +20,14 @@ from gossamer.frontier.contract import (
     Content,
     Copy,
     Done,
+    FailurePage,
     HostView,
+    Kept,
     Kind,
     Lease,
     Link,
+    Place,
+    Requeued,
     RobotsFile,
     State,
     Stats,
@@ -31,21 +35,25 @@ from gossamer.frontier.contract import (
     UrlView,
 )
 from gossamer.frontier.disk import Disk
+from gossamer.frontier.domains import DomainBook
+from gossamer.frontier.failures import entry_of, unread_place, view_of, walk
 from gossamer.frontier.hosts import HostSlot, Play
 from gossamer.frontier.leases import Held, LeaseBook
 from gossamer.frontier.order import rank
-from gossamer.frontier.records import FrontierSettings, UrlRecord, encode
+from gossamer.frontier.records import TRIES, FrontierSettings, Try, UrlRecord, encode
 from gossamer.frontier.seen import SeenFilter
 from gossamer.frontier.segments import OpenSegments
 from gossamer.frontier.window import HostWindow
 from gossamer.outcome import Action, ErrorClass, for_error, settled
-from gossamer.politeness import Failed, Fetched, RobotsRead, after, delay_of, rebased
-from gossamer.traps import template_of
+from gossamer.politeness import Failed, Fetched, RobotsRead, after, delay_of, forgiven, rebased
+from gossamer.traps import PageRead, Trap, template_of
 from gossamer.url import host_of, origin_of
 
 __all__ = ["RocksFrontier"]
 
-BURIED_AT_ONCE = 1_000
+MOST_ORIGINS = 16
+REFUSED_AT_ONCE = 1_000
+A_MOMENT = 0.01
 DUE_AT_ONCE = 1_000
 
 _decode_robots = msgspec.msgpack.Decoder(RobotsFile).decode
@@ -70,6 +78,12 @@ _COUNTER = {
 }
 
 
+def _read(record: UrlRecord, done: Done, parent: int | None) -> PageRead:
+    return PageRead(
+        record.url, record.via, done.copy_of, done.likeness, parent, done.kin, done.known, done.outward
+    )  # fmt: skip
+
+
 class RocksFrontier:
     """A `Frontier` in a folder."""
 
@@ -82,18 +96,20 @@ class RocksFrontier:
         self._settings = settings
         self._polite = settings.politeness
         self._jitter = jitter
-        self._disk = Disk(folder)
+        self._disk = Disk(folder, settings.cache)
         self._to = self._disk.to
         self._urls = self._disk.of["urls"]
         saved = self._disk.of["meta"].get(b"stats")
         self._stats = _decode_stats(saved) if saved is not None else Stats()
         self._hosts = HostWindow(self._disk, settings, self._stats)
+        self._domains = DomainBook(self._disk, settings.traps)
         self._bench = self._hosts.bench
         self._content = ContentIndex(self._disk, settings.near_bits)
         self._seen = SeenFilter((key for key, _ in self._disk.items("urls")), self._stats.seen)
         self._new: set[bytes] = set()  # URLs of the transition under way: not on disk yet
         self._pages_out = 0
-        self._serial = self._stats.seen
+        # Repair may have counted fewer URLs than there were numbers given.
+        self._serial = max(self._stats.seen, int.from_bytes(self._disk.of["meta"].get(b"serial") or b"", "big"))
         self._next_due = 0.0
         self._waiting_from = b""
         """No URL that waits lies before this key."""
@@ -109,23 +125,31 @@ class RocksFrontier:
         batch.put(b"open", b"", self._to["meta"])
         self._write(batch)
 
-    async def close(self) -> None:
-        batch = self._disk.batch()
-        if not self._cut_off:
-            batch.delete(b"open", self._to["meta"])
-        self._hosts.write_shapes(batch)
-        self._write(batch)
-        self._disk.sync()
-        self.discard()
+    async def close(self, now: float = 0.0) -> None:
+        try:
+            batch = self._disk.batch()
+            if not self._cut_off:
+                batch.delete(b"open", self._to["meta"])
+            self._hosts.write_shapes(batch)
+            self._write(batch)
+            self.sync(now)
+        finally:
+            self.discard()
 
     def discard(self) -> None:
         """Let go of the files without writing what is only in memory."""
         del self._urls
         self._disk.close()
 
-    def sync(self) -> None:
-        """Every transition so far survives a loss of power."""
+    def sync(self, now: float = 0.0) -> None:
+        """Every transition so far survives a loss of power; `now`, where it is given, is remembered as the time of it."""
+        if now:
+            self._disk.put_meta(b"clock", keys.millis(now))
         self._disk.sync()
+
+    def written_at(self) -> float:
+        """The time at which an earlier process last wrote; 0 when there was none."""
+        return int.from_bytes(self._disk.of["meta"].get(b"clock") or b"", "big") / 1000
 
     # --- discover -------------------------------------------------------------------------------------------------
 
@@ -151,9 +175,15 @@ class RocksFrontier:
             entry = keys.queued(host, *(rank(order, link.depth, link.priority, serial) if page else (0, serial)))
             slot = None
             if not self._hosts.waits_on_disk(host, entry):
-                slot = self._hosts.find(host) or self._hosts.add(host, name)
+                slot = self._hosts.find(host)
+                if slot is None:
+                    if self._domains.admit(name, seed=via is None) is not None:
+                        stats.trapped += 1
+                        continue
+                    slot = self._hosts.add(host, name)
                 if page and slot.shape.admit(url, now, rules) is not None:
                     stats.trapped += 1
+                    self._hosts.refused(slot)
                     continue
             self._serial = serial
             record = UrlRecord(url, State.QUEUED, link.kind, link.depth, link.hops, link.priority, now, via, entry[8:])
@@ -216,7 +246,7 @@ class RocksFrontier:
         host = keys.host_id(name)
         slot = self._hosts.find(host) or self._hosts.add(host, name)
         busy = slot.pending or slot.leased >= self._polite.connections
-        if busy or slot.record.state.next_allowed > now or slot.record.dead is not None:
+        if busy or slot.record.state.next_allowed > now:
             return None
         if slot.play is Play.READY:
             self._bench.withdraw(slot)
@@ -242,24 +272,43 @@ class RocksFrontier:
 
     def _lease_of(self, slot: HostSlot, worker: str, batch: WriteBatch, now: float) -> Lease | None:
         """The next lease of a host that was just taken; None when it has none to give after all."""
-        if slot.record.dead is not None:
-            self._bury(slot, slot.record.dead, ErrorClass.ROBOTS_UNREACHABLE, batch, now)
-            return None
         most = self._settings.max_pages_per_host
+        refused = 0
         while self._hosts.has_next(slot):
             entry, record = slot.head[0]
-            if self._settings.robots:
+            if self._settings.robots and record.place is None:
                 origin = origin_of(record.url)
+                if (reason := self._given_up(slot, origin)) is not None:
+                    heapq.heappop(slot.head)
+                    record.error = ErrorClass.ROBOTS_UNREACHABLE
+                    self._finish(slot, entry, record, State.FAILED, batch, now, detail=reason)
+                    refused += 1
+                    if refused >= REFUSED_AT_ONCE:
+                        self._hosts.put_off(slot, now + A_MOMENT)
+                        return None
+                    continue
                 if slot.record.robots.get(origin, 0.0) <= now:
                     slot.pending = True
                     return self._leases.give(slot, worker, record, now, Kind.ROBOTS, origin)
             if record.kind is Kind.PAGE:
                 if self._budget_spent():
                     return None
+                trap = self._trap_of(slot, record)
+                if trap is not None:
+                    self._refuse(slot, entry, record, trap, batch, now)
+                    refused += 1
+                    if refused == REFUSED_AT_ONCE:
+                        self._hosts.put_off(slot, now + A_MOMENT)
+                        return None
+                    continue
                 if most is not None and slot.record.taken >= most:
                     heapq.heappop(slot.head)
                     detail = f"the host's budget of {most} pages is spent"
                     self._finish(slot, entry, record, State.REFUSED, batch, now, detail=detail)
+                    refused += 1
+                    if refused >= REFUSED_AT_ONCE:
+                        self._hosts.put_off(slot, now + A_MOMENT)
+                        return None
                     continue
                 slot.record.taken += 1
                 self._pages_out += 1
@@ -268,14 +317,33 @@ class RocksFrontier:
             return self._leases.give(slot, worker, record, now, record.kind)
         return None
 
-    def _bury(self, slot: HostSlot, reason: str, error: ErrorClass, batch: WriteBatch, now: float) -> None:
-        """Give up the queued URLs of a host that is dead, some at a time."""
-        for _ in range(BURIED_AT_ONCE):
-            if not self._hosts.has_next(slot):
-                return
-            entry, record = heapq.heappop(slot.head)
-            record.error = error
-            self._finish(slot, entry, record, State.FAILED, batch, now, detail=reason)
+    def _trap_of(self, slot: HostSlot, record: UrlRecord) -> Trap | None:
+        """Why a URL whose turn has come is not asked for after all: what its host's pages have taught since it was found."""
+        if not slot.shape.groups or record.via is None:
+            return None
+        if record.attempts or record.place is not None or record.likeness is not None:
+            return None  # it was asked for before, and is owed an ending
+        return slot.shape.refuse(record.url, self._settings.traps)
+
+    def _refuse(
+        self, slot: HostSlot, entry: bytes, record: UrlRecord, trap: Trap, batch: WriteBatch, now: float
+    ) -> None:
+        heapq.heappop(slot.head)
+        self._finish(slot, entry, record, State.REFUSED, batch, now, detail=f"{trap.rule}: {trap.reason}")
+        self._stats.trapped += 1
+        self._hosts.refused(slot)
+        bare = slot.shape.stripped(record.url, self._settings.traps)
+        if bare is not None:
+            self._discover([Link(bare, record.depth, record.priority)], now, record.via, batch)
+
+    def _given_up(self, slot: HostSlot, origin: str) -> str | None:
+        """Why nothing is asked of this origin. A host has few of them: each port would cost it a request for robots.txt."""
+        known, gone = slot.record.robots, slot.record.gone
+        if gone and (reason := gone.get(origin)) is not None:
+            return reason
+        if origin not in known and len(known) + len(gone) >= MOST_ORIGINS:
+            return f"The host was asked at {MOST_ORIGINS} ports already, and this is another."
+        return None
 
     def _wake_waiting(self, batch: WriteBatch, now: float) -> None:
         """Queue again the URLs whose time has come."""
@@ -345,15 +413,19 @@ class RocksFrontier:
         slot.pending = False
         if done.action is Action.DONE and done.robots is not None:
             batch.put(keys.host_id(lease.origin), encode(done.robots), self._to["robots"])
-            slot.record.robots[lease.origin] = done.robots.expires
-            slot.record.tries = 0
+            # By the clock of this process: the worker's may have been set meanwhile, and what has expired is read again at once.
+            slot.record.robots[lease.origin] = now + (done.robots.expires - done.robots.fetched)
+            slot.record.tries, slot.record.dead = 0, None
             slot.record.state = after(slot.record.state, RobotsRead(done.crawl_delay), now, self._polite)
             if done.links:
                 self._discover(done.links, now, lease.origin + "/robots.txt", batch)
             return
         slot.record.tries += 1
         if done.action is Action.DEAD:
-            slot.record.dead = done.detail or str(done.error or done.status)
+            reason = done.detail or str(done.error or done.status)
+            slot.record.gone[lease.origin] = reason
+            slot.record.tries = 0
+            slot.record.dead = None if slot.record.robots else reason
 
     def _page_read(self, slot: HostSlot, record: UrlRecord, done: Done, batch: WriteBatch, now: float) -> None:
         entry = slot.id + record.entry
@@ -363,7 +435,10 @@ class RocksFrontier:
             self._pages_out -= 1
         record.attempts += 1
         record.status, record.error, record.detail = done.status, done.error, done.detail
+        if record.tries or not done.status or done.action is Action.DEFER_HOST or done.action is Action.RETRY:
+            record.tries = (*record.tries[1 - TRIES :], Try(now, done.status, done.error))
         if done.action is Action.DEFER_HOST or done.action is Action.RETRY:
+            record.place = done.place
             if page:
                 slot.record.taken -= 1
             if done.action is Action.DEFER_HOST:
@@ -392,6 +467,10 @@ class RocksFrontier:
                 if slot.shape.templates:
                     slot.shape.learned(template_of(record.url), duplicate=done.copy_of is not None)
                     slot.changes += 1
+                if done.action is Action.DONE and slot.shape.urls >= self._settings.traps.learn_after:
+                    parent = self._likeness(slot, record.via) if slot.shape.unsure(record.url) else None
+                    slot.shape.read(_read(record, done, parent), self._settings.traps)
+                    slot.changes += 1
         elif page:
             slot.record.taken -= 1
         record.etag, record.last_modified = (
@@ -401,14 +480,19 @@ class RocksFrontier:
         record.digest, record.copy_of, record.redirect = done.digest, done.copy_of, done.redirect
         if done.copy_of is not None:
             self._stats.copies += 1
-        record.stored = done.stored
+        record.stored, record.likeness = done.stored, done.likeness
         self._stats.stored += done.stored
-        if done.place is not None:
+        if done.place is not None and done.place != record.place:
             record.place = done.place
             self._segments.add(done.place, key, batch)
         self._finish(slot, entry, record, _FINISHED[done.action], batch, now, detail=done.detail)
         if done.links:
             self._discover(done.links, now, record.url, batch)
+
+    def _likeness(self, slot: HostSlot, via: str | None) -> int | None:
+        """What is remembered of the text of a page of the same host."""
+        found = self._disk.url(keys.url_key(slot.id, via)) if via is not None else None
+        return found.likeness if found is not None else None
 
     def _finish(
         self,
@@ -427,11 +511,26 @@ class RocksFrontier:
         self._count(state, 1)
         if state is State.FAILED:
             slot.record.failed += 1
-            batch.put(key, str(record.error or record.status).encode(), self._to["failures"])
+            batch.put(key, entry_of(record, now), self._to["failures"])
         batch.put(key, encode(record), self._to["urls"])
         batch.delete(entry, self._to["queue"])
         self._hosts.removed(slot, entry)
         self._hosts.changed(slot)
+
+    async def kept(self, worker: str, kept: Kept, now: float) -> bool:
+        lease = self._leases.held_by(worker, kept.lease)
+        if lease is None or lease.kind >= Kind.ROBOTS:
+            return False
+        slot, record = lease.slot, lease.record
+        if record.place != kept.place:
+            record.place, record.status = kept.place, kept.status
+            slot.record.size += kept.size
+            self._stats.size += kept.size
+            batch = self._disk.batch()
+            batch.put(slot.id + record.entry, encode(record), self._to["queue"])
+            self._hosts.changed(slot)
+            self._write(batch)
+        return True
 
     async def release(self, worker: str, leases: Sequence[int], now: float) -> None:
         batch = self._disk.batch()
@@ -482,13 +581,17 @@ class RocksFrontier:
         return len(leases)
 
     def _blame(self, lease: int, held: Held, batch: WriteBatch, now: float) -> None:
+        record = held.record
+        record.deaths += 1
         outcome = for_error(ErrorClass.WORKER_DIED)
-        action = settled(outcome, held.record.attempts + 1)
+        action = settled(outcome, record.deaths)
         failed = Done(
             lease,
             Action.DEFER_HOST if action is Action.RETRY else action,
-            error=ErrorClass.WORKER_DIED,
-            detail=outcome.reason,
+            record.status if record.place is not None else 0,
+            ErrorClass.WORKER_DIED,
+            outcome.reason,
+            place=record.place,
         )
         self._page_read(held.slot, held.record, failed, batch, now)
         self._hosts.settle(held.slot, batch, now)
@@ -516,23 +619,87 @@ class RocksFrontier:
                 continue
             if wanted is not None and record.url not in wanted:
                 continue
-            slot = self._hosts.find(key[:8])
-            if slot is not None and record.kind is Kind.PAGE:
-                slot.record.taken -= 1
-                self._stats.fetched -= 1
-            if record.copy_of is not None:
-                self._stats.copies -= 1
-            self._stats.stored -= record.stored
-            self._count(record.state, -1)
-            record.state, record.place, record.attempts = State.QUEUED, None, 0
-            record.copy_of, record.stored = None, False
-            self._requeue(record, key, batch, now)
+            self._revive(record, key, None, batch, now)
             again += 1
         self._write(batch)
         return again
 
+    def _revive(self, record: UrlRecord, key: bytes, place: Place | None, batch: WriteBatch, now: float) -> None:
+        """Queue a finished URL again as if it had never been asked for: the books forget what it came to."""
+        slot = self._hosts.find(key[:8])
+        assert slot is not None
+        if record.fetched:
+            slot.record.fetched -= 1
+            if record.kind is Kind.PAGE:
+                slot.record.taken -= 1
+                self._stats.fetched -= 1
+        if record.copy_of is not None:
+            self._stats.copies -= 1
+        self._stats.stored -= record.stored
+        self._count(record.state, -1)
+        if record.state is State.FAILED:
+            slot.record.failed -= 1
+            batch.delete(key, self._to["failures"])
+        record.state, record.place, record.attempts, record.deaths = State.QUEUED, place, 0, 0
+        record.fetched, record.copy_of, record.stored = 0.0, None, False
+        # Without conditions: "not modified" would be no answer to a question for a body that we do not have.
+        record.etag = record.last_modified = record.digest = record.redirect = None
+        self._hosts.changed(slot)
+        self._requeue(record, key, batch, now)
+
     async def unsealed(self) -> dict[str, list[Stored]]:
         return self._segments.all()
+
+    # --- the dead-letter list -------------------------------------------------------------------------------------
+
+    async def failures(
+        self, *, host: str | None = None, reason: str | None = None, most: int = 1_000, after: str = ""
+    ) -> FailurePage:
+        entries, mark = walk(self._failed_from, host, reason, most, after)
+        records = ((self._disk.url(key), entry) for key, entry in entries)
+        return FailurePage([view_of(record, entry) for record, entry in records if record is not None], mark)
+
+    async def requeue(
+        self,
+        now: float,
+        *,
+        urls: Sequence[str] | None = None,
+        host: str | None = None,
+        reason: str | None = None,
+        most: int = 1_000,
+        after: str = "",
+        refetch: bool = False,
+    ) -> Requeued:
+        mark: str | None = None
+        if urls is None:
+            entries, mark = walk(self._failed_from, host, reason, most, after)
+            chosen = [key for key, _ in entries]
+        else:
+            chosen = list(dict.fromkeys(keys.url_key(keys.host_id(host_of(url)), url) for url in urls))
+        batch = self._disk.batch()
+        count = 0
+        for key in chosen:
+            record = self._disk.url(key)
+            if record is not None and record.state is State.FAILED:
+                self._lift(key[:8], now)
+                self._revive(record, key, None if refetch else unread_place(record), batch, now)
+                count += 1
+        self._write(batch)
+        return Requeued(count, mark)
+
+    def _failed_from(self, start: bytes) -> Iterable[tuple[bytes, bytes]]:
+        return self._disk.items("failures", start)
+
+    def _lift(self, host: bytes, now: float) -> None:
+        """A host that was given up may be asked again, as one that was never in trouble; what it was promised is kept."""
+        slot = self._hosts.find(host)
+        if slot is not None and (slot.record.dead is not None or slot.record.gone):
+            slot.record.dead, slot.record.tries = None, 0
+            slot.record.gone.clear()
+            slot.record.state = forgiven(slot.record.state, now, self._polite)
+            self._hosts.changed(slot)
+            if slot.play is Play.TIMED:
+                self._bench.put(slot, now)
 
     # --- questions ------------------------------------------------------------------------------------------------
 
@@ -598,6 +765,7 @@ class RocksFrontier:
     def _write(self, batch: WriteBatch) -> None:
         """One transition: what the verb put, the hosts it changed, and the books."""
         self._hosts.write(batch)
+        self._domains.write(batch)
         self._content.write(batch)
         self._new.clear()
         if len(batch):

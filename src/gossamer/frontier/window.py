@@ -2,7 +2,8 @@
 
 Memory is bounded by hosts in play, not by hosts or URLs known. A host comes into play when a URL of it is queued and there is
 room, and leaves when its queue is empty (idle) or when it has had its turn and others wait on disk (parked, by front class
-and next-allowed time, so that bringing hosts back is reading the head of a range).
+and next-allowed time, so that bringing hosts back is reading the head of a range). Where half the room is taken, a host that has long to wait
+is parked too.
 
 A host's queue is one key range on disk. Its head (a heap of at most twice `HEAD` entries) is in memory while it is in play; `bound` is
 the last key of what was read, so an entry found later goes into the heap when it sorts before `bound`, and stays on disk
@@ -36,6 +37,7 @@ __all__ = ["HostWindow"]
 
 HEAD = 16
 REFILL = 256
+LONG_WAIT = 30.0
 NEWCOMERS = 1_000
 SHAPE_EVERY = 256
 LEAST_SHAPE = 50
@@ -136,6 +138,11 @@ class HostWindow:
         """The slot's record is to be written with the transition under way."""
         self._dirty.add(slot)
 
+    def refused(self, slot: HostSlot) -> None:
+        """A URL of the host was refused as a trap: the first such shapes are written at once, for whoever asks meanwhile why."""
+        slot.changes += SHAPE_EVERY if slot.shape.refused.bit_count() == 1 else 1
+        self._dirty.add(slot)
+
     def write(self, batch: WriteBatch) -> None:
         """Put what changed into the transition's batch."""
         for slot in self._dirty:
@@ -152,7 +159,7 @@ class HostWindow:
 
     def _write_shape(self, slot: HostSlot, batch: WriteBatch) -> None:
         """Keep what the host's URLs look like, unless they are too few for any rule to care."""
-        if slot.changes and slot.shape.urls >= LEAST_SHAPE:
+        if slot.changes and (slot.shape.urls >= LEAST_SHAPE or slot.shape.refused):
             slot.changes = 0
             batch.put(slot.id, encode(slot.shape), self._disk.to["shapes"])
             if not slot.record.shaped:
@@ -176,7 +183,7 @@ class HostWindow:
                 self._park(slot, front, batch, now)
         elif slot.play is Play.IDLE:
             slot.head, slot.more, slot.bound = [(entry, record)], False, b""
-            if self.in_play < self._settings.hosts_in_memory:
+            if self.in_play < self._settings.hosts_in_memory and not self._takes_up_room(slot, now):
                 self._enter(slot, batch, now)
             else:
                 slot.record.cursor = entry
@@ -269,7 +276,9 @@ class HostWindow:
             elif slot.play is Play.BUSY:
                 self._leave(slot, batch)
                 slot.play = Play.IDLE
-        elif slot.leased == 0 and slot.served >= self._settings.host_turn and self._stats.parked:
+        elif slot.leased == 0 and (
+            (slot.served >= self._settings.host_turn and self._stats.parked) or self._takes_up_room(slot, now)
+        ):
             slot.record.cursor = slot.head[0][0]
             front = self._front(slot.record.cursor)
             self._leave(slot, batch)
@@ -279,6 +288,13 @@ class HostWindow:
                 pause = delay_of(slot.record.state, self._settings.politeness)
                 self.put_off(slot, now + pause)
             self.bench.put(slot, now)
+
+    def _takes_up_room(self, slot: HostSlot, now: float) -> bool:
+        """Whether the host has so long to wait that it had better do so on disk.
+
+        Where room is short only: hosts that fail wait for hours, and a window full of them would let no other in.
+        """
+        return slot.record.state.next_allowed > now + LONG_WAIT and 2 * self.in_play > self._settings.hosts_in_memory
 
     def put_off(self, slot: HostSlot, until: float) -> None:
         """Nothing more of this host before `until`."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from gossamer.frontier import Content, Copy, Done, Lease, Link, RobotsFile
+from gossamer.frontier import Content, Copy, Done, Kept, Lease, Link, RobotsFile
 
 __all__ = ["Leases"]
 
@@ -16,6 +16,8 @@ class Leases(Protocol):
     async def newcomers(self, most: int) -> list[str]: ...
 
     async def complete(self, worker: str, done: Sequence[Done], now: float) -> int: ...
+
+    async def kept(self, worker: str, kept: Kept, now: float) -> bool: ...
 
     async def release(self, worker: str, leases: Sequence[int], now: float) -> None: ...
 

@@ -2,7 +2,8 @@
 
 Most links of a page were on the page before. A link that this worker has already reported, at this depth or a smaller one, is not
 reported again: the frontier would only answer that it knows. The memory of what was reported is bounded; forgetting costs a
-repeated report, nothing else.
+repeated report, nothing else. It holds hashes of 64 bits, as the frontier does: a host may send half a million URLs of 2,000
+characters, and they are to cost a gigabyte nowhere.
 """
 
 from gossamer.frontier import Kind, Lease, Link
@@ -29,7 +30,7 @@ class Follower:
     def __init__(self, settings: Settings, scope: Scope) -> None:
         self._settings = settings
         self._scope = scope
-        self._reported: dict[str, int] = {}
+        self._reported: dict[int, int] = {}
 
     def admits(self, url: str, depth: int) -> bool:
         """Whether a canonical URL is in scope, not too deep and not a trap by its shape."""
@@ -38,18 +39,22 @@ class Follower:
             return False
         return url.startswith("http") and self._scope.holds(url) and check(url, self._settings.traps) is None
 
+    def outside(self, lease: Lease) -> str | None:
+        """Why a URL that is to be fetched is out of scope after all: the frontier may have left a parameter out of it."""
+        return self._scope.refusal(lease.url) if lease.via is not None else None
+
     def _new(self, url: str, depth: int) -> bool:
-        before = self._reported.get(url)
+        key = hash(url)
+        before = self._reported.get(key)
         if before is not None and before <= depth:
             return False
-        if not self.admits(url, depth):
-            depth = -1 if before is None and self._settings.max_depth is None else depth
-            self._reported[url] = depth  # out of scope at any depth when there is no limit to it
-            return False
+        admitted = self.admits(url, depth)
+        if not admitted and before is None and self._settings.max_depth is None:
+            depth = -1  # out of scope at any depth when there is no limit to it
         if len(self._reported) >= REMEMBERED:
             self._reported.clear()
-        self._reported[url] = depth
-        return True
+        self._reported[key] = depth
+        return admitted
 
     def of_page(self, page: Page, lease: Lease) -> list[Link]:
         """The links of a page that the frontier may not know yet."""

@@ -9,6 +9,8 @@ A redirect to another host is an errand there: that host's pause is kept too. RF
 import asyncio
 from collections import OrderedDict
 
+import msgspec
+
 from gossamer.errors import InvalidURL
 from gossamer.fetch import Failure, Fetcher, Request, Response
 from gossamer.frontier import Done, Kind, Lease, Link, RobotsFile
@@ -101,6 +103,8 @@ class RobotsDesk:
                 url = canonicalize(resolve(answer.header("location") or "", url), self._settings.url)
             except InvalidURL:
                 return answer
+            # Its body is let go of: who holds memory may not wait for more.
+            answer = msgspec.structs.replace(answer, body=b"", content=b"")
             if host_of(url) == home:
                 errand = None
                 await asyncio.sleep(self._settings.politeness.delay)

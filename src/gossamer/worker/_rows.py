@@ -11,16 +11,30 @@ from collections.abc import Callable
 import msgspec
 
 from gossamer.errors import InvalidURL
-from gossamer.fetch import Failure, Response, decode
+from gossamer.fetch import Failure, Response, Timings, decode
 from gossamer.fingerprint import text_print, warc_digest
 from gossamer.frontier import Copy, Kind, Lease
-from gossamer.outcome import Outcome
+from gossamer.outcome import Action, ErrorClass, Outcome, for_status
 from gossamer.parse import Page, TextMode, parse_page
 from gossamer.settings import NearDuplicates, Settings, Text
 from gossamer.store import Capture, Location, Notes, PageRow, Revisit, bare_row
 from gossamer.url import LinkMemory, canonicalize, resolve
 
-__all__ = ["address_of", "capture_of", "read_page", "redirect_of", "row_maker", "row_of", "simhash_of"]
+__all__ = [
+    "UNREAD",
+    "address_of",
+    "answer_of",
+    "capture_of",
+    "read_page",
+    "redirect_of",
+    "row_maker",
+    "row_of",
+    "simhash_of",
+]
+
+UNREAD = "unread"
+"""The kind that a page's capture is noted as when it is stored before anyone has managed to read it: it has no row. Once it can
+be read, it is stored again as the page it is, and that capture has one."""
 
 
 def read_page(
@@ -61,30 +75,61 @@ def address_of(answer: Response | Failure, settings: Settings) -> str | None:
 
 
 def capture_of(
-    lease: Lease, answer: Response, at: float, outcome: Outcome, copy: Copy | None, digest: str, *, stored: bool
+    lease: Lease,
+    answer: Response,
+    at: float,
+    outcome: Outcome,
+    copy: Copy | None,
+    digest: str,
+    *,
+    stored: bool,
+    unread: bool = False,
 ) -> Capture:
     """The exchange as the WARC keeps it."""
     exact = copy is not None and not copy.near
+    kind = UNREAD if unread else lease.kind.name.lower()
     notes = Notes(
         via=lease.via or "",
         depth=lease.depth,
         fetch_ms=round(answer.timings.total * 1000),
         outcome=outcome.action,
         near_of=copy.url if copy is not None and copy.near else "",
-        extra={} if lease.kind is Kind.PAGE else {"kind": lease.kind.name.lower()},
+        extra={} if lease.kind is Kind.PAGE and not unread else {"kind": kind},
     )
     return Capture(
         url=lease.url,
         at=at,
         request_head=answer.request_head,
         response_head=answer.head,
-        body=answer.body if stored else b"",
+        body=answer.body,
         payload_digest=digest or warc_digest(answer.body),
         address=answer.address,
         truncated=answer.truncated,
         duplicate=Revisit(copy.url, copy.at) if copy is not None and exact else None,
         body_stored=stored,
         notes=notes,
+    )
+
+
+def answer_of(capture: Capture, settings: Settings) -> Response:
+    """The answer that a capture keeps, as it was when it came."""
+    headers = _headers(capture.response_head)
+    status_line = capture.response_head.partition(b"\r\n")[0].decode("latin-1")
+    version, _, rest = status_line.partition(" ")
+    truncated = capture.truncated
+    return Response(
+        url=capture.url,
+        status=capture.status,
+        reason=rest.partition(" ")[2],
+        version=version,
+        headers=headers,
+        head=capture.response_head,
+        request_head=capture.request_head,
+        body=capture.body,
+        content=_content(capture, headers, settings),
+        truncated=None if truncated == "unspecified" else truncated,
+        address=capture.address,
+        timings=Timings(total=capture.notes.fetch_ms / 1000),
     )
 
 
@@ -126,23 +171,37 @@ def row_of(
 
 
 def row_maker(settings: Settings) -> Callable[[Capture, Location], PageRow | None]:
-    """How a row is made again from a stored capture: recovery and `reparse` use the code that made it first."""
+    """How a row is made again from a stored capture: recovery and `reparse` use the code that made it first.
+
+    Whatever has a row was read before it was stored, so reading it again is safe; should it raise all the same (another version of
+    the parser), the row says so.
+    """
     memory = LinkMemory(settings.url)
 
     def make(capture: Capture, location: Location) -> PageRow | None:
         if "kind" in capture.notes.extra:
-            return None  # robots.txt and sitemaps are archived, but are no pages
+            return None  # robots.txt and sitemaps are archived, but are no pages; what is unread may kill who reads it
+        try:
+            return again(capture, location)
+        except Exception:
+            return bare_row(capture, location, error=ErrorClass.PARSE_FAILED)
+
+    def again(capture: Capture, location: Location) -> PageRow:
         headers = _headers(capture.response_head)
         named = {name.lower(): value for name, value in headers}
-        redirect = redirect_of(named.get("location"), capture.url, settings) if 300 <= capture.status < 400 else None
+        followed = for_status(capture.status).action is Action.REDIRECT and capture.truncated != "disconnect"
+        redirect = redirect_of(named.get("location"), capture.url, settings) if followed else None
         if not capture.body or capture.duplicate is not None:
             return row_of(capture, location, None, None, redirect, settings)
-        encoding = named.get("content-encoding", "")
-        content = decode(capture.body, encoding, settings.fetch.max_decoded).content if encoding else capture.body
-        page = read_page(content, capture.url, headers, settings, memory)
+        page = read_page(_content(capture, headers, settings), capture.url, headers, settings, memory)
         return row_of(capture, location, page, simhash_of(page, settings), redirect, settings)
 
     return make
+
+
+def _content(capture: Capture, headers: tuple[tuple[str, str], ...], settings: Settings) -> bytes:
+    codings = ",".join([value for name, value in headers if name.lower() == "content-encoding"])
+    return decode(capture.body, codings, settings.fetch.max_decoded).content if codings else capture.body
 
 
 def _headers(head: bytes) -> tuple[tuple[str, str], ...]:

@@ -2,6 +2,10 @@
 
 Every step either goes on or returns a `Done`. Nothing raises for what the web does; what the crawler itself does wrong is an
 outcome too (`unexpected`), so that one bad page never takes the others with it.
+
+A page is read before it is stored, so the archive's pages are those that can be read. One that cannot is stored all the same, noted as
+unread, and is given up with its place; one that a worker has died of is stored before it is read. Either is read from there later
+(`_again`), and its host is not asked twice.
 """
 
 import asyncio
@@ -12,21 +16,24 @@ from collections.abc import Callable
 
 import msgspec
 
+from gossamer.errors import GossamerError
 from gossamer.fetch import Failure, Fetcher, Request, Response
 from gossamer.fingerprint import digest, warc_digest, warc_form
-from gossamer.frontier import Content, Copy, Done, Kind, Lease, Link, Place
+from gossamer.frontier import Content, Copy, Done, Kept, Kind, Lease, Link, Place
 from gossamer.outcome import Action, ErrorClass, Outcome, for_error, for_status, retry_wait, settled
 from gossamer.parse import Page
 from gossamer.scope import Scope
 from gossamer.settings import NearDuplicates, Settings
 from gossamer.sitemap import parse_sitemap
-from gossamer.store import Location, Store
+from gossamer.store import Capture, Location, Store, StoreError, read
 from gossamer.url import LinkMemory, origin_of
+from gossamer.worker._bearings import Bearings, bearings, likeness_of
 from gossamer.worker._counts import Counts, peak_memory
 from gossamer.worker._leases import Leases
 from gossamer.worker._links import Follower
 from gossamer.worker._robots import RobotsDesk
-from gossamer.worker._rows import address_of, capture_of, read_page, redirect_of, row_of, simhash_of
+from gossamer.worker._rows import address_of, answer_of, capture_of, read_page, redirect_of, row_of, simhash_of
+from gossamer.worker._turns import Turns
 
 __all__ = ["Worker"]
 
@@ -36,6 +43,7 @@ SYNC_EVERY = 1.0
 DISCOVERED_AT_ONCE = 2_000
 NEWCOMERS = 64
 SITEMAP_BYTES = 50 << 20
+LONGEST_DETAIL = 300
 
 
 class Worker:
@@ -64,12 +72,15 @@ class Worker:
         self._follow = Follower(settings, scope)
         self._robots = RobotsDesk(name, settings, frontier, fetcher)
         self._memory = LinkMemory(settings.url)
+        self._turns = Turns()
         self._flying: dict[asyncio.Task[None], Lease] = {}
         self._landed = asyncio.Event()
         self._stopping = asyncio.Event()
         self._fault: BaseException | None = None
         self._segment = 0
         self._stored_since = 0
+        self._to_seal: dict[str, None] = {}
+        """Segments that are over and not yet sealed: a sync that is cut off leaves them to the next one."""
 
     # --- the loop -------------------------------------------------------------------------------------------------
 
@@ -100,10 +111,19 @@ class Worker:
             await self._settle()
         finally:
             syncing.cancel()
+            await self._close()
             if self._fault is not None:
                 raise self._fault
-            await self._sync()
-            await asyncio.to_thread(self._store.close)
+
+    async def _close(self) -> None:
+        """Make everything durable; after a fault as much of it as goes: a parent that is gone has nothing against a disk."""
+        try:
+            try:
+                await self._sync()
+            finally:
+                await asyncio.to_thread(self._store.close)
+        except GossamerError as error:
+            self._fault = self._fault or error
 
     async def _leases(self, most: int) -> list[Lease] | None:
         """Leases, or None when there will be none or somebody said stop."""
@@ -149,11 +169,16 @@ class Worker:
 
     async def _sync(self) -> None:
         """Make durable what was stored so far, and say so: one group commit."""
-        if not self._stored_since:
+        if self._stored_since:
+            self._to_seal[self._segment_name(self._segment)] = None
+            self._segment, self._stored_since = self._segment + 1, 0
+        names = list(self._to_seal)
+        if not names:
             return
-        segment, self._segment, self._stored_since = self._segment, self._segment + 1, 0
         await asyncio.to_thread(self._store.sync)
-        await self._frontier.seal(self._segment_name(segment))
+        for name in names:
+            self._to_seal.pop(name, None)
+            await self._frontier.seal(name)
 
     def _segment_name(self, number: int) -> str:
         return f"{self.name}-{number}"
@@ -178,25 +203,25 @@ class Worker:
                 done, answer = await self._robots.read(lease, self._clock())
                 if answer is not None:
                     self._archive(lease, answer)
-        except asyncio.CancelledError:
-            raise
-        except (
-            OSError,
-            msgspec.MsgspecError,
-            ValueError,
-            RuntimeError,
-            ArithmeticError,
-            LookupError,
-            TypeError,
-        ) as error:
+        except Exception as error:
+            if isinstance(error, GossamerError) and not isinstance(error, ValueError):
+                raise  # the disk refuses, or the parent is gone: no page can be blamed for that
             log.exception("a fault of our own at %s", lease.url)
             self._parsing(0)
             done = self._failed(
                 lease, for_error(ErrorClass.UNEXPECTED), ErrorClass.UNEXPECTED, f"{type(error).__name__}: {error}"
             )
         await self._frontier.complete(self.name, [done], self._clock())
+        if done.place is not None and done.place.segment != self._segment_name(self._segment):
+            # It took longer than a sync (a large sitemap): its segment was sealed before it was named, and is sealed once more.
+            self._to_seal[done.place.segment] = None
 
     async def _page(self, lease: Lease) -> Done:
+        if lease.place is not None:
+            return await self._again(lease)
+        outside = self._follow.outside(lease)
+        if outside is not None:
+            return Done(lease.id, Action.REFUSED, detail=outside, requested=False)
         robots = await self._robots.of(origin_of(lease.url), self._clock())
         if not robots.allows(self._settings.user_agent, lease.url):
             self.counts.denied += 1
@@ -207,9 +232,7 @@ class Worker:
             self._count_status(0)
             return self._failed(lease, for_error(answer.error), answer.error, answer.detail, answer)
         self._count_status(answer.status)
-        outcome, error = for_status(answer.status), None
-        if answer.truncated == "disconnect":
-            outcome, error = for_error(ErrorClass.BODY_TRUNCATED), ErrorClass.BODY_TRUNCATED
+        outcome, error = _outcome_of(answer)
         if settled(outcome, lease.attempt) in (Action.RETRY, Action.DEFER_HOST):
             return self._failed(lease, outcome, error, outcome.reason, answer)
         return await self._keep(lease, answer, outcome, at)
@@ -218,11 +241,22 @@ class Worker:
         """Parse, recognise and store an answer that settles its URL."""
         settings = self._settings
         action = settled(outcome, lease.attempt)
-        page = self._parse(lease, answer) if outcome.stores_body and answer.body else None
-        wanted = page is not None and not page.robots.noindex
-        content, digest = _digests(answer) if wanted else (None, "")
-        simhash = simhash_of(page, settings) if page is not None and wanted else None
-        copy = await self._copy_of(lease, content, simhash) if content is not None and action is Action.DONE else None
+        if lease.deaths and lease.place is None and outcome.stores_body and answer.body:
+            lease = await self._secured(lease, answer, self._set_aside(lease, answer, outcome, at))
+        began = await self._turns.take(len(answer.content))
+        try:
+            page, content, digest, simhash = self._read(lease, answer, outcome)
+        except Exception as error:
+            place = lease.place or self._set_aside(lease, answer, outcome, at)
+            self._count(answer, None, kept=False)
+            return self._unread(lease, answer, place, error)
+        finally:
+            self._turns.taken(began)
+        wanted = content is not None
+        copy = None
+        if content is not None and action is Action.DONE:
+            sent = "" if answer.content is answer.body else digest
+            copy = await self._copy_of(Content(lease.url, content, simhash, at, sent))
         near = copy is not None and copy.near
         stored = wanted and not (near and settings.near_duplicates is NearDuplicates.SKIP)
         redirect, fault = self._elsewhere(lease, answer) if action is Action.REDIRECT else (None, None)
@@ -239,12 +273,17 @@ class Worker:
         self._count(answer, copy, kept)
         self.counts.failed += action is Action.DEAD
         # Last of all: links count as reported from here on, and a fault before would lose them for the next try.
+        self._parsing(lease.id)
         links = self._links(lease, page, copy, redirect)
+        likeness = likeness_of(page, simhash, settings) if page is not None and wanted else None
+        stands = bearings(lease.url, page, links) if page is not None else Bearings()
+        self._parsing(0)
         return Done(
             lease.id, action, answer.status, fault, None if action is Action.DONE else outcome.reason,
-            seconds=answer.timings.total, size=len(answer.body), retry_after=answer.header("retry-after"),
+            seconds=answer.timings.total, size=_downloaded(lease, answer), retry_after=answer.header("retry-after"),
             place=self._place(location), etag=row.etag, last_modified=row.last_modified, digest=content,
             copy_of=copy.url if copy is not None else None, redirect=redirect, address=address_of(answer, self._settings), links=links, stored=kept,
+            likeness=likeness, kin=stands.kin, known=stands.known, outward=stands.outward,
         )  # fmt: skip
 
     def _elsewhere(self, lease: Lease, answer: Response) -> tuple[str | None, ErrorClass | None]:
@@ -256,15 +295,29 @@ class Worker:
             return target, ErrorClass.REDIRECT_LOOP
         return target, ErrorClass.TOO_MANY_REDIRECTS if lease.hops >= self._settings.max_redirects else None
 
-    def _parse(self, lease: Lease, answer: Response) -> Page:
+    def _read(
+        self, lease: Lease, answer: Response, outcome: Outcome
+    ) -> tuple[Page | None, bytes | None, str, int | None]:
+        """What the body says, and its digests and fingerprint where it may be kept."""
+        if not (outcome.stores_body and answer.body):
+            return None, None, "", None
         self._parsing(lease.id)
         page = read_page(answer.content, lease.url, answer.headers, self._settings, self._memory)
+        content, digest, simhash = None, "", None
+        if not page.robots.noindex:
+            content, digest = _digests(answer)
+            simhash = simhash_of(page, self._settings)
         self._parsing(0)
-        return page
+        return page, content, digest, simhash
 
-    async def _copy_of(self, lease: Lease, content: bytes, simhash: int | None) -> Copy | None:
-        [copy] = await self._frontier.seen_content([Content(lease.url, content, simhash)], self._clock())
-        return copy
+    async def _copy_of(self, content: Content) -> Copy | None:
+        """The earlier page that this one repeats. An exact copy is one whose original is there, byte for byte as this one was sent."""
+        [copy] = await self._frontier.seen_content([content], self._clock())
+        if copy is None or copy.near:
+            return copy
+        if copy.near_of and self._settings.near_duplicates is NearDuplicates.SKIP:
+            return Copy(copy.near_of, near=True)
+        return copy if copy.sent == content.sent else Copy(copy.url, near=True, at=copy.at)
 
     def _links(self, lease: Lease, page: Page | None, copy: Copy | None, redirect: str | None) -> tuple[Link, ...]:
         if redirect is not None:
@@ -279,6 +332,8 @@ class Worker:
         return Place(self._segment_name(self._segment), location.file, location.offset, location.length)
 
     async def _sitemap(self, lease: Lease) -> Done:
+        if lease.place is not None:
+            return await self._again(lease)
         robots = await self._robots.of(origin_of(lease.url), self._clock())
         if not robots.allows(self._settings.user_agent, lease.url):
             return self._refused(lease, ErrorClass.ROBOTS_DENIED)
@@ -290,20 +345,32 @@ class Worker:
         if action in (Action.RETRY, Action.DEFER_HOST):
             return self._failed(lease, outcome, None, outcome.reason, answer)
         place = self._archive(lease, answer)
+        if lease.deaths and action is Action.DONE and answer.body:
+            lease = await self._secured(lease, answer, place)
+        return await self._read_sitemap(lease, answer, action, place)
+
+    async def _read_sitemap(self, lease: Lease, answer: Response, action: Action, place: Place) -> Done:
         links: list[Link] = []
         if action is Action.REDIRECT:
             target = redirect_of(answer.header("location"), lease.url, self._settings)
             links = self._follow.of_redirect(target, lease) if target is not None else []
         elif action is Action.DONE:
+            content_type = answer.header("content-type")
+            began = await self._turns.take(len(answer.content))
             self._parsing(lease.id)
-            sitemap = parse_sitemap(answer.content, lease.url, answer.header("content-type"), self._settings.sitemap)
+            try:
+                sitemap = parse_sitemap(answer.content, lease.url, content_type, self._settings.sitemap)
+                links = self._follow.of_sitemap(sitemap, lease)
+            except Exception as error:
+                return self._unread(lease, answer, place, error)
+            finally:
+                self._turns.taken(began)
             self._parsing(0)
-            links = self._follow.of_sitemap(sitemap, lease)
             while len(links) > DISCOVERED_AT_ONCE:  # a large sitemap in pieces: no verb does unbounded work
                 await self._frontier.discover(links[-DISCOVERED_AT_ONCE:], self._clock(), lease.url)
                 del links[-DISCOVERED_AT_ONCE:]
         return Done(
-            lease.id, action, answer.status, seconds=answer.timings.total, size=len(answer.body), place=place,
+            lease.id, action, answer.status, seconds=answer.timings.total, size=_downloaded(lease, answer), place=place,
             address=address_of(answer, self._settings), links=tuple(links), retry_after=answer.header("retry-after"),
         )  # fmt: skip
 
@@ -315,6 +382,60 @@ class Worker:
         location = self._store.append(capture, row_follows=False)
         self._stored_since += 1
         return self._place(location)
+
+    # --- stored before it was read --------------------------------------------------------------------------------
+
+    def _set_aside(self, lease: Lease, answer: Response, outcome: Outcome, at: float) -> Place:
+        """Keep a page that is not read: it has no row, and nobody makes one of it."""
+        capture = capture_of(lease, answer, at, outcome, None, "", stored=True, unread=True)
+        location = self._store.append(capture, row_follows=False)
+        self._stored_since += 1
+        return self._place(location)
+
+    async def _secured(self, lease: Lease, answer: Response, place: Place) -> Lease:
+        """The lease of a page that a worker has died of: its answer is durable, and the frontier knows, before it is read."""
+        await self._sync()
+        await self._frontier.kept(self.name, Kept(lease.id, place, answer.status, len(answer.body)), self._clock())
+        return msgspec.structs.replace(lease, place=place)
+
+    async def _again(self, lease: Lease) -> Done:
+        """Go on with an answer that was stored and not read. The host is not asked; only if the bytes are lost, it will be."""
+        place = lease.place
+        assert place is not None
+        capture = await asyncio.to_thread(self._stored, lease.url, place)
+        if capture is None:
+            detail = "What was stored of it cannot be read any more, so it is fetched again."
+            return Done(lease.id, Action.DEFER_HOST, error=ErrorClass.PARSE_FAILED, detail=detail, requested=False)
+        answer = answer_of(capture, self._settings)
+        outcome, _ = _outcome_of(answer)
+        # An answer is stored once it settles its URL, so it settles it now too.
+        lease = msgspec.structs.replace(lease, attempt=outcome.retries + 1)
+        if lease.kind is Kind.SITEMAP:
+            done = await self._read_sitemap(lease, answer, settled(outcome, lease.attempt), place)
+        else:
+            done = await self._keep(lease, answer, outcome, capture.at)
+        return msgspec.structs.replace(done, requested=False, seconds=0.0, retry_after=None, address=None)
+
+    def _stored(self, url: str, place: Place) -> Capture | None:
+        """What is in the archive at a place, if it is what was put there."""
+        try:
+            capture = read(self._store.folder, Location(place.file, place.offset, place.length))
+        except (StoreError, OSError, ValueError, EOFError):
+            return None
+        whole = capture.body_stored and warc_digest(capture.body) == capture.payload_digest
+        return capture if whole and capture.url == url else None
+
+    def _unread(self, lease: Lease, answer: Response, place: Place, error: Exception) -> Done:
+        """A `Done` for an answer that nobody can read: given up, and safe in the archive."""
+        log.error("%s is stored, but cannot be read", lease.url, exc_info=error)
+        self._parsing(0)
+        self.counts.failed += 1
+        detail = f"{for_error(ErrorClass.PARSE_FAILED).reason} {type(error).__name__}: {error}"[:LONGEST_DETAIL]
+        return Done(
+            lease.id, Action.DEAD, answer.status, ErrorClass.PARSE_FAILED, detail, seconds=answer.timings.total,
+            size=_downloaded(lease, answer), retry_after=answer.header("retry-after"), place=place,
+            address=address_of(answer, self._settings),
+        )  # fmt: skip
 
     # --- outcomes -------------------------------------------------------------------------------------------------
 
@@ -357,6 +478,17 @@ class Worker:
         elif copy is not None:
             counts.exact += 1
         counts.stored += kept
+
+
+def _outcome_of(answer: Response) -> tuple[Outcome, ErrorClass | None]:
+    if answer.truncated == "disconnect":
+        return for_error(ErrorClass.BODY_TRUNCATED), ErrorClass.BODY_TRUNCATED
+    return for_status(answer.status), None
+
+
+def _downloaded(lease: Lease, answer: Response) -> int:
+    """Bytes that the answer has cost; what was stored before it was read is counted already."""
+    return len(answer.body) if lease.place is None else 0
 
 
 def _conditions(lease: Lease) -> tuple[tuple[str, str], ...]:
