@@ -119,7 +119,7 @@ def test_a_crawl_whose_parent_is_killed_goes_on(web: tuple[Web, Running], tmp_pa
 
 def test_hosts_that_were_being_asked_when_all_was_killed_get_their_pause(tmp_path: Path) -> None:
     polite = {"workers": 1, "delay": 0.8, "host_connections": 1, "sitemaps": False}
-    with online(tmp_path, hosts=1, pages=1, corners=["slow"], slow_seconds=0.4, corner_pages=1) as (plan, running):
+    with online(tmp_path, hosts=1, pages=1, corners=["slow"], slow_seconds=1.5, corner_pages=1) as (plan, running):
         seeds = [f"http://{host}/" for host in plan.corner_hosts("slow")]
         # When the first page is there, behind the robots.txt of all, the others are still under way.
         killed(tmp_path / "crawl", running, seeds, len(seeds) + 1, os.killpg, **polite)
