@@ -55,7 +55,7 @@ static PyMethodDef functions[] = {
     {"survey", native_survey, METH_VARARGS, "The tags of a body, counted."},
     {"tidiness", native_tidiness, METH_VARARGS, "How far a tidy body nests, and what it leaves open."},
     {"attach", native_attach, METH_VARARGS, "Find lexbor's functions in the library of this path."},
-    {"read_tree", native_read_tree, METH_VARARGS, "Links, head and text of a page."},
+    {"read_tree", native_read_tree, METH_VARARGS, "Links, head and texts of a page."},
     {NULL, NULL, 0, NULL},
 };
 

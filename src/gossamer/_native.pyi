@@ -26,11 +26,13 @@ def read_tree(
     root: LexborNode,
     body: LexborNode | None,
     roles: bytes,
-    flow: bytes,
+    kinds: bytes,
     whole: bool,
     most_anchor: int,
     budget: int,
     collapse: Callable[[str, int], str],
+    rules: tuple[object, ...] | None,
+    full: bool,
     /,
 ) -> tuple[
     dict[str | tuple[str, str], str],
@@ -41,5 +43,6 @@ def read_tree(
     str | None,
     int,
     str | None,
+    str | None,
 ]:
-    """Anchors, metas, heads, other links, title, base, what is left of the budget, and the text of the body."""
+    """Anchors, metas, heads, other links, title, base, what is left of the budget, main text (with rules) and full text."""

@@ -20,7 +20,6 @@ from gossamer.parse.encoding import choose_encoding
 from gossamer.parse.html import read_tree
 from gossamer.parse.language import language_of
 from gossamer.parse.mime import MediaType, media_type_of, parse_media_type, sniff
-from gossamer.parse.text import both_texts, full_text, main_text
 from gossamer.url import LinkMemory
 
 __all__ = [
@@ -75,15 +74,9 @@ def parse_page(
     for reference, characters in _SWELLING:  # after the guard: what it takes out may join the halves of one
         if reference in markup:
             markup = markup.replace(reference, characters)
-    tree = LexborHTMLParser(markup)
+    tree = LexborHTMLParser(_readable(markup))
     facts = read_tree(tree, url, headers, agent, bounds, memory, text)
-    main = full = ""
-    if text == "main":
-        main = main_text(tree, facts.paragraphs, facts.breaks)
-    elif text == "both":
-        main, full = both_texts(tree, facts.paragraphs, facts.breaks)
-    elif text == "full":
-        full = full_text(tree) if facts.full_text is None else facts.full_text
+    main, full = facts.main_text, facts.full_text
     cuts += facts.cuts
     return Page(
         url=url,
@@ -154,6 +147,15 @@ def _as_utf8(body: bytes, encoding: str) -> bytes:
     if encoding not in _NOT_ASCII and body.isascii():
         return body
     return decode(body, encoding).encode("utf-8", "replace")
+
+
+def _readable(markup: bytes) -> bytes:
+    """Bytes that are UTF-8 to the last: the tree builder would hand on what it cannot read, in pieces."""
+    try:
+        markup.decode()
+    except UnicodeDecodeError:
+        return markup.decode("utf-8", "replace").encode()
+    return markup
 
 
 def _header(headers: tuple[tuple[str, str], ...], wanted: str) -> str:
