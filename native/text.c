@@ -8,6 +8,28 @@ static const char may_end_word[256] = {
     [0x20] = 1, [0xC2] = 1, [0xE1] = 1, [0xE2] = 1, [0xE3] = 1,
 };
 
+/* Past the printable ASCII at p that needs no change, eight bytes at a time: words with single spaces between them. What it ends
+   with is no space. */
+static inline const unsigned char *
+past_plain(const unsigned char *p, const unsigned char *end)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    const uint64_t ones = UINT64_C(0x0101010101010101), high = 0x80 * ones;
+    uint64_t last = 0; /* the byte before is a space */
+    for (; end - p >= 8; p += 8) {
+        uint64_t bytes;
+        memcpy(&bytes, p, 8);
+        uint64_t away = bytes ^ 0x20 * ones;
+        uint64_t spaces = ~(((away & ~high) + ~high) | away) & high; /* the high bit of each byte that is a space */
+        if ((bytes | (bytes - 0x20 * ones)) & high || spaces & (spaces << 8 | last))
+            break;
+        last = spaces >> 56;
+    }
+    p -= last >> 7;
+#endif
+    return p;
+}
+
 int
 add_text(Lines *lines, const unsigned char *p, size_t size, int linked)
 {
@@ -30,6 +52,7 @@ add_text(Lines *lines, const unsigned char *p, size_t size, int linked)
         /* As far as it can be copied as it is: words with single spaces between them. */
         const unsigned char *word = p++;
         for (;;) {
+            p = past_plain(p, end);
             while (p < end && !may_end_word[*p])
                 p++;
             if (p == end || *p == 1)

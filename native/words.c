@@ -52,11 +52,14 @@ native_spoken(PyObject *module, PyObject *args)
 {
     PyObject *text, *given;
     Py_ssize_t most;
-    Wanted wanted = {.all = 0};
+    Wanted wanted;
     if (!PyArg_ParseTuple(args, "UnO!:spoken", &text, &most, &PyTuple_Type, &given))
         return NULL;
     Py_ssize_t count = PyTuple_GET_SIZE(given);
     uint64_t found;
+    wanted.all = 0;
+    memset(wanted.begin, 0, sizeof wanted.begin);
+    memset(wanted.sized, 0, sizeof wanted.sized);
     if (count > MOST_WORDS)
         return PyErr_Format(PyExc_ValueError, "at most %d words", MOST_WORDS);
     for (Py_ssize_t i = 0; i < count; i++) {

@@ -137,6 +137,29 @@ def test_words_are_found_among_the_first_characters(text: str, most: int) -> Non
     assert _native.spoken(text, most, words) == sum(1 << i for i, word in enumerate(words) if word in there)
 
 
+EDGES = bytes.fromhex("41 7f 80 8f 90 9f a0 bf c0 c1 c2 df e0 e1 ec ed ee ef f0 f1 f3 f4 f5 ff")
+
+
+def decodes(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+@given(st.lists(st.sampled_from(EDGES), max_size=12).map(bytes) | st.text(max_size=20).map(str.encode))
+def test_bytes_are_utf8_when_they_decode(data: bytes) -> None:
+    for body in (data, b"0123456789abcdef" + data, data + b"0123456789abcdef"):
+        assert _native.is_utf8(body) == decodes(body)
+
+
+@given(st.lists(st.sampled_from([b"&", b"nGt", b"&nLt", b"nL", b"t;", b";", b"&nGt;", b"x"])))
+def test_swelling_references_are_found(pieces: list[bytes]) -> None:
+    body = b"".join(pieces)
+    assert _native.swells(body) == (b"&nGt;" in body or b"&nLt;" in body)
+
+
 # --- the walk over a tree --------------------------------------------------------------------------------------------
 
 PROSE = "The river had been rising since Tuesday and nobody in the valley believed it would stop. "

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 from selectolax.lexbor import LexborHTMLParser
 
+from gossamer import _native
 from gossamer.parse._page import Link, MetaRobots, Page, Refresh, TextMode
 from gossamer.parse.bounds import DEFAULT, Bounds, guard
 from gossamer.parse.decoders import decode
@@ -71,8 +72,8 @@ def parse_page(
     encoding, source = choose_encoding(body, charset)
     markup = _as_utf8(body, encoding)
     markup, cuts = guard(markup, bounds)
-    for reference, characters in _SWELLING:  # after the guard: what it takes out may join the halves of one
-        if reference in markup:
+    if _native.swells(markup):  # after the guard: what it takes out may join the halves of one
+        for reference, characters in _SWELLING:
             markup = markup.replace(reference, characters)
     tree = LexborHTMLParser(_readable(markup))
     facts = read_tree(tree, url, headers, agent, bounds, memory, text)
@@ -151,11 +152,7 @@ def _as_utf8(body: bytes, encoding: str) -> bytes:
 
 def _readable(markup: bytes) -> bytes:
     """Bytes that are UTF-8 to the last: the tree builder would hand on what it cannot read, in pieces."""
-    try:
-        markup.decode()
-    except UnicodeDecodeError:
-        return markup.decode("utf-8", "replace").encode()
-    return markup
+    return markup if _native.is_utf8(markup) else markup.decode("utf-8", "replace").encode()
 
 
 def _header(headers: tuple[tuple[str, str], ...], wanted: str) -> str:

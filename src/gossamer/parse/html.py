@@ -109,7 +109,8 @@ def read_tree(
     if found.budget <= 0:
         cuts.append(f"The text of links past {_ANCHOR_BUDGET:,} characters was left out.")
     said = _Metas(found.metas, agent)
-    language = (root.attributes.get("lang") or root.attributes.get("xml:lang") or "") if root is not None else ""
+    declared = root.attributes if root is not None else {}
+    language = declared.get("lang") or declared.get("xml:lang") or ""
     return Facts(
         title=_collapsed(found.title or "", bounds.max_title),
         description=_collapsed(said.description, bounds.max_title),
@@ -281,7 +282,7 @@ def _refresh(content: str | None, resolver: Resolver, url: str) -> Refresh | Non
 
 
 def _collapsed(text: str, most: int) -> str:
-    return " ".join(text[: 4 * most].split())[:most]
+    return " ".join(text[: 4 * most].split())[:most] if text else ""
 
 
 class _Metas:
