@@ -253,11 +253,12 @@ done:
 
 /* --- the text ------------------------------------------------------------------------------------------------------------ */
 
-/* The text of the root without boilerplate inside it; None when it is shorter than `least`. */
+/* The text of the root without boilerplate inside it, and unlinked without lines that are nothing but links; None when it is shorter
+   than `least`. */
 static PyObject *
-cleaned(const Page *page, const Rules *rules, int32_t root, Py_ssize_t least)
+cleaned(const Page *page, const Rules *rules, int32_t root, int unlinked, Py_ssize_t least)
 {
-    Lines lines = {.fresh = 1, .unlinked = 1};
+    Lines lines = {.fresh = 1, .unlinked = unlinked};
     /* A root that is the whole body has the page's frame inside it too. */
     int words = page->items[root].kind & TOP ? SAYS_JUNK | SAYS_ELSEWHERE : SAYS_JUNK;
     double most = rules->most_junk * (double)letters_of(page, root);
@@ -315,10 +316,10 @@ main_text(Page *page, int32_t body, PyObject *numbers)
     if (root < -1)
         return NULL;
     if (root >= 0) {
-        PyObject *text = cleaned(page, &rules, root, rules.least_text);
+        PyObject *text = cleaned(page, &rules, root, 1, rules.least_text);
         if (text != Py_None)
             return text;
         Py_DECREF(text);
     }
-    return cleaned(page, &rules, body, 0);
+    return cleaned(page, &rules, body, 0, 0);
 }

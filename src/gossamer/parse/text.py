@@ -2,7 +2,7 @@
 
 Main text, in the order of the work: paragraphs vote for the element they stand in, and with less weight for those around
 it; votes from inside comments, side bars and the like count little; the winner is the root. Inside the root, elements that
-are boilerplate by their tag, or by a class or id that says so, are taken out; lines that are nothing but a link are too.
+are boilerplate by their tag, or by a class or id that says so, are taken out; lines that are nothing but links are too.
 Pages without paragraphs (text in bare divs, or broken by br) vote with their text nodes instead.
 
 On 181 news pages: token 4-gram F1 0.971 at less than a tenth of what the tree costs, where resiliparse's rules give 0.90 at more.
@@ -72,11 +72,11 @@ def main_text(tree: LexborHTMLParser) -> str:
         return ""
     root = _root(top, body)
     if root is not None:
-        text = _cleaned(root)
+        text = _cleaned(root, True)
         if len(text) >= _LEAST_TEXT:
             return text
     # A page of links, a form, a few words: what is left of the body without its boilerplate.
-    return _cleaned(body)
+    return _cleaned(body, False)
 
 
 def full_text(tree: LexborHTMLParser) -> str:
@@ -237,8 +237,8 @@ def _said(node: LexborNode) -> int:
     return said
 
 
-def _cleaned(root: LexborNode) -> str:
-    """The text of the root without boilerplate inside it, and without lines that are nothing but a link."""
+def _cleaned(root: LexborNode, unlinked: bool) -> str:
+    """The text of the root without boilerplate inside it, and unlinked without lines that are nothing but links."""
     # A root that is the whole body has the page's frame inside it too.
     words = _SAYS_JUNK | _SAYS_ELSEWHERE if root.tag_id in _TOP else _SAYS_JUNK
     most = _MOST_JUNK * len(root.text_lexbor() or "")
@@ -255,7 +255,7 @@ def _cleaned(root: LexborNode) -> str:
         budget -= length
         return length <= most
 
-    return _lines(root, is_out, True)
+    return _lines(root, is_out, unlinked)
 
 
 def _lines(root: LexborNode, is_out: Callable[[LexborNode], bool], unlinked: bool) -> str:
