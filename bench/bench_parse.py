@@ -73,10 +73,10 @@ def _costs(bodies: list[bytes], urls: list[str]) -> None:
         "lexbor alone": lambda: [LexborHTMLParser(body) for body in bodies],
         "guard alone": lambda: [guard(body) for body in bodies],
         "walk and links alone": lambda: [
-            read_tree(tree, url, (), "gossamer", DEFAULT, None) for tree, url in zip(trees, urls, strict=True)
+            read_tree(tree, url, (), "gossamer", DEFAULT, None, "none") for tree, url in zip(trees, urls, strict=True)
         ],
         "walk and links alone, links seen before": lambda: [
-            read_tree(tree, url, (), "gossamer", DEFAULT, memory) for tree, url in zip(trees, urls, strict=True)
+            read_tree(tree, url, (), "gossamer", DEFAULT, memory, "none") for tree, url in zip(trees, urls, strict=True)
         ],
     }
     for mode in modes:

@@ -1,5 +1,6 @@
 /* survey(body, most): the tags of a body, counted. tidiness(body): how far a tidy body nests and how many formatting elements it
-   leaves open. What is counted and what it proves is told by parse/bounds.py and parse/tidy.py. */
+   leaves open. What is counted and what it proves is told by parse/bounds.py and parse/tidy.py. swells(body): whether parse_page has a
+   reference to write out. */
 
 #include "native.h"
 
@@ -42,7 +43,7 @@ kind_of(unsigned char first, unsigned char second)
 {
     static const char pairs[][3] = {"bi", "co", "em", "fo", "sm", "st", "tt"};
     first |= 0x20;
-    if (strchr("bisu", first) != NULL && first && (is_space(second) || second == '/'))
+    if ((first == 'b' || first == 'i' || first == 's' || first == 'u') && (is_space(second) || second == '/'))
         return 1;
     second |= 0x20;
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
@@ -73,6 +74,23 @@ native_survey(PyObject *module, PyObject *args)
         at++;
     }
     return Py_BuildValue("(nnnn)", tags, kinds[1], kinds[2], stop);
+}
+
+/* swells(body: bytes) -> bool: whether a reference is in it that is shorter than the characters it stands for. */
+PyObject *
+native_swells(PyObject *module, PyObject *args)
+{
+    const unsigned char *at;
+    Py_ssize_t size;
+    if (!PyArg_ParseTuple(args, "y#:swells", (const char **)&at, &size))
+        return NULL;
+    const unsigned char *end = at + size;
+    while ((at = memchr(at, '&', end - at)) != NULL) {
+        if (end - at >= 5 && at[1] == 'n' && (at[2] == 'G' || at[2] == 'L') && at[3] == 't' && at[4] == ';')
+            Py_RETURN_TRUE;
+        at++;
+    }
+    Py_RETURN_FALSE;
 }
 
 /* --- tidiness ------------------------------------------------------------------------------------------------------------ */

@@ -53,9 +53,11 @@ static PyMethodDef functions[] = {
     {"text_print", native_text_print, METH_VARARGS, "SimHash and number of words of a text."},
     {"spoken", native_spoken, METH_VARARGS, "Which of some words a text begins with."},
     {"survey", native_survey, METH_VARARGS, "The tags of a body, counted."},
+    {"swells", native_swells, METH_VARARGS, "Whether a reference is shorter than its characters."},
     {"tidiness", native_tidiness, METH_VARARGS, "How far a tidy body nests, and what it leaves open."},
+    {"is_utf8", native_is_utf8, METH_VARARGS, "Whether bytes are UTF-8."},
     {"attach", native_attach, METH_VARARGS, "Find lexbor's functions in the library of this path."},
-    {"read_tree", native_read_tree, METH_VARARGS, "Links, head and text of a page."},
+    {"read_tree", native_read_tree, METH_VARARGS, "Links, head and texts of a page."},
     {NULL, NULL, 0, NULL},
 };
 

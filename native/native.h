@@ -44,7 +44,9 @@ space_at(const unsigned char *p, const unsigned char *end)
 PyObject *native_text_print(PyObject *module, PyObject *args);
 PyObject *native_spoken(PyObject *module, PyObject *args);
 PyObject *native_survey(PyObject *module, PyObject *args);
+PyObject *native_swells(PyObject *module, PyObject *args);
 PyObject *native_tidiness(PyObject *module, PyObject *args);
+PyObject *native_is_utf8(PyObject *module, PyObject *args);
 PyObject *native_attach(PyObject *module, PyObject *args);
 PyObject *native_read_tree(PyObject *module, PyObject *args);
 int simhash_prepare(void);

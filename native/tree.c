@@ -1,45 +1,26 @@
-/* read_tree(...): one walk over the tree of a page for its links and its head, one over its body for its text.
+/* read_tree(...): the tree of a page laid out as an array, and the links and the head read from that; its texts are read by text.c
+   and main.c.
 
    The tree is selectolax's, and so is the lexbor that built it: attach() looks up lexbor's accessor functions in the library that
    selectolax has loaded, so nothing is assumed about how a node lies in memory. Where one of them is missing, attach() says no and
    parse/html.py reads the tree in Python, with the same result. */
 
-#include "native.h"
+#include "tree.h"
 
 #include <dlfcn.h>
 
-typedef struct node Node;
-typedef struct attr Attr;
-
-static struct {
-    Node *(*next)(Node *);
-    Node *(*parent)(Node *);
-    Node *(*first_child)(Node *);
-    uintptr_t (*tag_id)(Node *);
-    int (*type)(Node *);
-    Attr *(*first_attribute)(Node *);
-    Attr *(*next_attribute)(Attr *);
-    const unsigned char *(*attribute_name)(Attr *, size_t *);
-    const unsigned char *(*attribute_value)(Attr *, size_t *);
-    const unsigned char *(*text_content)(Node *, size_t *);
-} lexbor;
-
 #define ELEMENT 1
 #define TEXT 3
-#define KNOWN_TAGS 256 /* ids of elements that HTML does not know are larger */
 
-/* What an element is to the walk over the page. */
-enum { NOTHING, ANCHOR, META, LINK, TITLE, BASE, AREA, FRAME };
-/* What an element is to a line of text. */
-enum { BLOCK, INLINE, HIDDEN };
+Lexbor lexbor;
 
 PyObject *
 native_attach(PyObject *module, PyObject *args)
 {
     static const char *const names[] = {
-        "lxb_dom_node_next_noi", "lxb_dom_node_parent_noi", "lxb_dom_node_first_child_noi", "lxb_dom_node_tag_id_noi",
-        "lxb_dom_node_type_noi", "lxb_dom_element_first_attribute_noi", "lxb_dom_element_next_attribute_noi",
-        "lxb_dom_attr_qualified_name", "lxb_dom_attr_value_noi", "lxb_dom_node_text_content",
+        "lxb_dom_node_next_noi", "lxb_dom_node_first_child_noi", "lxb_dom_node_tag_id_noi", "lxb_dom_node_type_noi",
+        "lxb_dom_element_first_attribute_noi", "lxb_dom_element_next_attribute_noi", "lxb_dom_attr_qualified_name",
+        "lxb_dom_attr_value_noi", "lxb_dom_element_class_noi", "lxb_dom_element_id_noi", "lxb_dom_node_text_content",
     };
     const char *path;
     if (!PyArg_ParseTuple(args, "s:attach", &path))
@@ -57,111 +38,95 @@ native_attach(PyObject *module, PyObject *args)
     Py_RETURN_TRUE;
 }
 
-static PyObject *
-decoded(const unsigned char *text, size_t size)
-{
-    return PyUnicode_DecodeUTF8((const char *)text, (Py_ssize_t)size, "replace");
-}
+/* --- the page as an array ------------------------------------------------------------------------------------------------ */
 
-/* The node after `node` in the order of the page, without its children when `over`; NULL when `root` is through. */
-static inline Node *
-following(Node *node, Node *root, int over)
+/* Characters: the bytes that do not continue one. */
+static size_t
+count_letters(const char *p, size_t size)
 {
-    Node *next;
-    if (!over && (next = lexbor.first_child(node)) != NULL)
-        return next;
-    while (node != root) {
-        if ((next = lexbor.next(node)) != NULL)
-            return next;
-        node = lexbor.parent(node);
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    size_t continued = 0, at = 0;
+    for (; at + 8 <= size; at += 8) {
+        uint64_t bytes;
+        memcpy(&bytes, p + at, 8);
+        continued += (size_t)(((bytes >> 7 & ~bytes >> 6 & ones) * ones) >> 56);
     }
-    return NULL;
+    for (; at < size; at++)
+        continued += ((unsigned char)p[at] & 0xC0) == 0x80;
+    return size - continued;
 }
 
-/* --- the text of the body ------------------------------------------------------------------------------------------------ */
-
-typedef struct {
-    Buffer out;
-    int space; /* white space since the last word */
-    int fresh; /* a new line begins with the next word */
-} Lines;
-
-/* The bytes that white space of any kind begins with, and the one that ends a line. */
-static const char may_end_word[256] = {
-    [0x01] = 1, [0x09] = 1, [0x0A] = 1, [0x0B] = 1, [0x0C] = 1, [0x0D] = 1, [0x1C] = 1, [0x1D] = 1, [0x1E] = 1, [0x1F] = 1,
-    [0x20] = 1, [0xC2] = 1, [0xE1] = 1, [0xE2] = 1, [0xE3] = 1,
-};
+static Item *
+next_item(Page *page)
+{
+    if (page->count == page->room) {
+        int32_t room = page->room ? page->room * 2 : 1024;
+        Item *items = page->room < 1 << 29 ? PyMem_Realloc(page->items, room * sizeof *items) : NULL;
+        if (items == NULL) {
+            PyErr_NoMemory();
+            return NULL;
+        }
+        page->items = items;
+        page->room = room;
+    }
+    return &page->items[page->count++];
+}
 
 static int
-add_text(Lines *lines, const unsigned char *p, size_t size)
+lay_out(Page *page, Node *root, const unsigned char *roles, const unsigned char *kinds)
 {
-    const unsigned char *end = p + size;
-    if (buffer_reserve(&lines->out, size + 1) < 0)
+    size_t letters = 0;
+    int32_t up = -1;
+    Node *node = root, *next = NULL;
+    if (buffer_reserve(&page->text, 1) < 0)
         return -1;
-    char *out = lines->out.data + lines->out.size;
-    while (p < end) {
-        size_t blank = space_at(p, end);
-        if (blank) {
-            lines->space = 1;
-            p += blank;
-            continue;
+    for (;;) {
+        int type = lexbor.type(node);
+        next = NULL;
+        if (type == ELEMENT || type == TEXT) {
+            int32_t here = page->count;
+            Item *item = next_item(page);
+            if (item == NULL)
+                return -1;
+            *item = (Item){.node = node, .from = page->text.size, .letters = letters, .parent = up, .end = here + 1};
+            if (type == ELEMENT) {
+                uintptr_t tag = lexbor.tag_id(node);
+                if (tag < KNOWN_TAGS) {
+                    item->role = roles[tag];
+                    item->kind = kinds[tag];
+                }
+                item->block = item->kind & INLINE && up >= 0 ? page->items[up].block : here;
+                if ((next = lexbor.first_child(node)) != NULL)
+                    up = here;
+            } else {
+                size_t size = 0;
+                const unsigned char *text = lexbor.text_content(node, &size);
+                item->is_text = 1;
+                item->block = up >= 0 ? page->items[up].block : here;
+                if (text != NULL && size) {
+                    if (buffer_reserve(&page->text, size) < 0)
+                        return -1;
+                    memcpy(page->text.data + page->text.size, text, size);
+                    page->text.size += size;
+                    letters += count_letters((const char *)text, size);
+                }
+            }
         }
-        if (*p == 1) { /* ends a line in Python too */
-            lines->fresh = 1;
-            p++;
-            continue;
+        while (next == NULL && node != root && (next = lexbor.next(node)) == NULL) {
+            node = page->items[up].node;
+            page->items[up].end = page->count;
+            up = page->items[up].parent;
         }
-        const unsigned char *word = p++;
-        while (p < end && (!may_end_word[*p] || !(*p == 1 || space_at(p, end))))
-            p++;
-        /* What was there before this text had its space or line end counted; each further one replaces white space. */
-        if (lines->fresh) {
-            if (out != lines->out.data)
-                *out++ = '\n';
-        } else if (lines->space)
-            *out++ = ' ';
-        lines->space = lines->fresh = 0;
-        memcpy(out, word, p - word);
-        out += p - word;
-    }
-    lines->out.size = out - lines->out.data;
-    return 0;
-}
-
-static PyObject *
-text_of(Node *body, const unsigned char *flow)
-{
-    Lines lines = {{NULL, 0, 0}, 0, 1};
-    int failed = 0;
-    Node *node = lexbor.first_child(body);
-    while (node != NULL) {
-        int type = lexbor.type(node), over = 1;
-        if (type == TEXT) {
-            size_t size = 0;
-            const unsigned char *text = lexbor.text_content(node, &size);
-            if (text != NULL && (failed = add_text(&lines, text, size)) < 0)
-                break;
-        } else if (type == ELEMENT) {
-            uintptr_t tag = lexbor.tag_id(node);
-            int is = tag < KNOWN_TAGS ? flow[tag] : BLOCK;
-            over = is == HIDDEN;
-            if (is == BLOCK)
-                lines.fresh = 1;
-        }
-        Node *next = over ? NULL : lexbor.first_child(node);
-        while (next == NULL && node != body) {
-            if ((next = lexbor.next(node)) != NULL)
-                break;
-            node = lexbor.parent(node);
-            uintptr_t tag = lexbor.tag_id(node);
-            if (!(tag < KNOWN_TAGS && flow[tag] == INLINE))
-                lines.fresh = 1;
-        }
+        if (next == NULL)
+            break;
         node = next;
     }
-    PyObject *result = failed ? NULL : decoded((unsigned char *)lines.out.data, lines.out.size);
-    buffer_free(&lines.out);
-    return result;
+    Item *last = next_item(page);
+    if (last == NULL)
+        return -1;
+    *last = (Item){.from = page->text.size, .letters = letters, .parent = -1, .end = page->count};
+    page->count--;
+    return 0;
 }
 
 /* --- links and head ------------------------------------------------------------------------------------------------------ */
@@ -230,6 +195,7 @@ anchor_text(const unsigned char *text, size_t size, Py_ssize_t most, PyObject *c
 }
 
 typedef struct {
+    Page page;
     PyObject *anchors, *metas, *heads, *others, *title, *base, *collapse;
     Py_ssize_t budget, most_anchor;
     int whole;
@@ -237,16 +203,18 @@ typedef struct {
 
 /* File a link under its reference, or under reference and rel: each once, with the first text that says something. */
 static int
-add_anchor(Facts *facts, Node *node)
+add_anchor(Facts *facts, int32_t at)
 {
+    Item *item = &facts->page.items[at];
     const unsigned char *href = NULL, *rel = NULL;
     size_t href_size = 0, rel_size = 0;
-    for (Attr *attr = lexbor.first_attribute(node); attr != NULL; attr = lexbor.next_attribute(attr)) {
+    for (Attr *attr = lexbor.first_attribute(item->node); attr != NULL; attr = lexbor.next_attribute(attr)) {
         size_t size = 0;
         const unsigned char *name = lexbor.attribute_name(attr, &size);
-        if (is_named(name, size, "href"))
+        if (is_named(name, size, "href")) {
             href = lexbor.attribute_value(attr, &href_size);
-        else if (is_named(name, size, "rel"))
+            item->links = 1;
+        } else if (is_named(name, size, "rel"))
             rel = lexbor.attribute_value(attr, &rel_size);
     }
     if (href == NULL || href_size == 0 || *href == '#')
@@ -271,9 +239,9 @@ add_anchor(Facts *facts, Node *node)
         return before != NULL ? 0 : -1;
     }
     if (facts->budget > 0) {
-        size_t size = 0;
-        const unsigned char *found = lexbor.text_content(node, &size);
-        if (found != NULL && size)
+        size_t size;
+        const unsigned char *found = text_at(&facts->page, at, &size);
+        if (size)
             text = anchor_text(found, size, facts->most_anchor, facts->collapse, &facts->budget);
         else
             text = PyUnicode_New(0, 0);
@@ -299,11 +267,13 @@ append_attributes(PyObject *list, Node *node, int role)
 }
 
 static int
-take_in(Facts *facts, Node *node, int role)
+take_in(Facts *facts, int32_t at)
 {
+    Node *node = facts->page.items[at].node;
+    int role = facts->page.items[at].role;
     switch (role) {
     case ANCHOR:
-        return add_anchor(facts, node);
+        return add_anchor(facts, at);
     case META:
         return append_attributes(facts->metas, node, 0);
     case LINK:
@@ -313,9 +283,9 @@ take_in(Facts *facts, Node *node, int role)
         return append_attributes(facts->others, node, role);
     case TITLE:
         if (facts->title == NULL) {
-            size_t size = 0;
-            const unsigned char *text = lexbor.text_content(node, &size);
-            facts->title = text != NULL ? decoded(text, size) : PyUnicode_New(0, 0);
+            size_t size;
+            const unsigned char *text = text_at(&facts->page, at, &size);
+            facts->title = decoded(text, size);
             return facts->title == NULL ? -1 : 0;
         }
         return 0;
@@ -348,51 +318,62 @@ node_of(PyObject *object)
     return node;
 }
 
-/* read_tree(root, body, roles, flow, whole, most_anchor, budget, collapse)
-   -> (anchors, metas, heads, others, title, base, budget left, text); body may be None, and then so is the text. */
+/* read_tree(root, body, roles, kinds, whole, most_anchor, budget, collapse, rules, full)
+   -> (anchors, metas, heads, others, title, base, budget left, main text, full text); a text that is not asked for, by rules
+   or by full, is None, and without a body each is empty. */
 PyObject *
 native_read_tree(PyObject *module, PyObject *args)
 {
-    PyObject *root_object, *body_object, *text = NULL, *result = NULL;
-    const unsigned char *roles, *flow;
-    Py_ssize_t roles_size, flow_size;
+    PyObject *root_object, *body_object, *rules, *main = NULL, *text = NULL, *result = NULL;
+    const unsigned char *roles, *kinds;
+    Py_ssize_t roles_size, kinds_size;
+    int full;
+    int32_t body = -1;
     Facts facts = {0};
-    if (!PyArg_ParseTuple(args, "OOy#y#pnnO:read_tree", &root_object, &body_object, (const char **)&roles, &roles_size,
-                          (const char **)&flow, &flow_size, &facts.whole, &facts.most_anchor, &facts.budget, &facts.collapse))
+    if (!PyArg_ParseTuple(args, "OOy#y#pnnOOp:read_tree", &root_object, &body_object, (const char **)&roles, &roles_size,
+                          (const char **)&kinds, &kinds_size, &facts.whole, &facts.most_anchor, &facts.budget,
+                          &facts.collapse, &rules, &full))
         return NULL;
-    if (roles_size != KNOWN_TAGS || flow_size != KNOWN_TAGS || lexbor.next == NULL)
+    if (roles_size != KNOWN_TAGS || kinds_size != KNOWN_TAGS || lexbor.next == NULL)
         return PyErr_Format(PyExc_ValueError, "attach() comes first, and each table has %d bytes", KNOWN_TAGS);
-    Node *root = node_of(root_object);
-    if (root == NULL)
+    Node *root = node_of(root_object), *body_node = NULL;
+    if (root == NULL || (body_object != Py_None && (body_node = node_of(body_object)) == NULL))
         return NULL;
     facts.anchors = PyDict_New();
     facts.metas = PyList_New(0);
     facts.heads = PyList_New(0);
     facts.others = PyList_New(0);
-    if (!facts.anchors || !facts.metas || !facts.heads || !facts.others)
+    if (!facts.anchors || !facts.metas || !facts.heads || !facts.others || lay_out(&facts.page, root, roles, kinds) < 0)
         goto done;
-    for (Node *node = root; node != NULL; node = following(node, root, 0)) {
-        if (lexbor.type(node) != ELEMENT)
-            continue;
-        uintptr_t tag = lexbor.tag_id(node);
-        if (tag < KNOWN_TAGS && roles[tag] && take_in(&facts, node, roles[tag]) < 0)
+    for (int32_t at = 0; at < facts.page.count; at++) {
+        if (facts.page.items[at].node == body_node)
+            body = at;
+        if (facts.page.items[at].role && take_in(&facts, at) < 0)
             goto done;
     }
-    if (body_object != Py_None) {
-        Node *body = node_of(body_object);
-        if (body == NULL || (text = text_of(body, flow)) == NULL)
-            goto done;
-    } else
+    if (rules == Py_None)
+        main = Py_NewRef(Py_None);
+    else
+        main = body < 0 ? PyUnicode_New(0, 0) : main_text(&facts.page, body, rules);
+    if (main == NULL)
+        goto done;
+    if (!full)
         text = Py_NewRef(Py_None);
-    result = Py_BuildValue("(OOOOOOnO)", facts.anchors, facts.metas, facts.heads, facts.others,
-                           facts.title ? facts.title : Py_None, facts.base ? facts.base : Py_None, facts.budget, text);
+    else
+        text = body < 0 ? PyUnicode_New(0, 0) : full_text(&facts.page, body);
+    if (text != NULL)
+        result = Py_BuildValue("(OOOOOOnOO)", facts.anchors, facts.metas, facts.heads, facts.others,
+                               facts.title ? facts.title : Py_None, facts.base ? facts.base : Py_None, facts.budget, main, text);
 done:
+    PyMem_Free(facts.page.items);
+    buffer_free(&facts.page.text);
     Py_XDECREF(facts.anchors);
     Py_XDECREF(facts.metas);
     Py_XDECREF(facts.heads);
     Py_XDECREF(facts.others);
     Py_XDECREF(facts.title);
     Py_XDECREF(facts.base);
+    Py_XDECREF(main);
     Py_XDECREF(text);
     return result;
 }

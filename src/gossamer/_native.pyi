@@ -16,8 +16,14 @@ def spoken(text: str, most: int, words: tuple[str, ...], /) -> int:
 def survey(body: bytes, most: int, /) -> tuple[int, int, int, int]:
     """Tags, formatting elements and roots among the first `most` tags, and where the next one begins (or the body ends)."""
 
+def swells(body: bytes, /) -> bool:
+    """Whether `&nGt;` or `&nLt;` is there."""
+
 def tidiness(body: bytes, /) -> tuple[int, int] | None:
     """Formatting elements open at once and depth, at most; None for a body that is not tidy."""
+
+def is_utf8(data: bytes, /) -> bool:
+    """Whether `data.decode()` would raise nothing."""
 
 def attach(library: str, /) -> bool:
     """Find lexbor's functions in a library that is loaded; whether they are all there."""
@@ -26,11 +32,13 @@ def read_tree(
     root: LexborNode,
     body: LexborNode | None,
     roles: bytes,
-    flow: bytes,
+    kinds: bytes,
     whole: bool,
     most_anchor: int,
     budget: int,
     collapse: Callable[[str, int], str],
+    rules: tuple[object, ...] | None,
+    full: bool,
     /,
 ) -> tuple[
     dict[str | tuple[str, str], str],
@@ -41,5 +49,6 @@ def read_tree(
     str | None,
     int,
     str | None,
+    str | None,
 ]:
-    """Anchors, metas, heads, other links, title, base, what is left of the budget, and the text of the body."""
+    """Anchors, metas, heads, other links, title, base, what is left of the budget, main text (with rules) and full text."""

@@ -62,6 +62,16 @@ def test_a_page_without_an_article_has_its_words_as_main_text() -> None:
     assert main == "Contact\nRing us any day."
 
 
+def test_a_page_of_links_has_them_as_main_text() -> None:
+    main, _ = texts(f"<nav><a href=/>Home</a></nav><ul>{'<li><a href=/x>An entry of the index</a></li>' * 9}</ul>")
+    assert main == "\n".join(["An entry of the index"] * 9)
+
+
+def test_the_target_of_a_link_is_no_link() -> None:
+    main, _ = texts(f"<div><h2><a name=high>High water</a></h2><p>{PROSE * 3}</p><p><a href=/x>More</a></p></div>")
+    assert main == f"High water\n{(PROSE * 3).strip()}"
+
+
 def test_a_class_that_would_take_the_article_away_is_not_believed() -> None:
     main, _ = texts(f"<div><div class='social'><p>{PROSE * 5}</p></div><p>{PROSE}</p></div>")
     assert main.count("The river") == 6

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 from selectolax.lexbor import LexborHTMLParser
 
+from gossamer import _native
 from gossamer.parse._page import Link, MetaRobots, Page, Refresh, TextMode
 from gossamer.parse.bounds import DEFAULT, Bounds, guard
 from gossamer.parse.decoders import decode
@@ -20,7 +21,6 @@ from gossamer.parse.encoding import choose_encoding
 from gossamer.parse.html import read_tree
 from gossamer.parse.language import language_of
 from gossamer.parse.mime import MediaType, media_type_of, parse_media_type, sniff
-from gossamer.parse.text import both_texts, full_text, main_text
 from gossamer.url import LinkMemory
 
 __all__ = [
@@ -72,18 +72,12 @@ def parse_page(
     encoding, source = choose_encoding(body, charset)
     markup = _as_utf8(body, encoding)
     markup, cuts = guard(markup, bounds)
-    for reference, characters in _SWELLING:  # after the guard: what it takes out may join the halves of one
-        if reference in markup:
+    if _native.swells(markup):  # after the guard: what it takes out may join the halves of one
+        for reference, characters in _SWELLING:
             markup = markup.replace(reference, characters)
-    tree = LexborHTMLParser(markup)
+    tree = LexborHTMLParser(_readable(markup))
     facts = read_tree(tree, url, headers, agent, bounds, memory, text)
-    main = full = ""
-    if text == "main":
-        main = main_text(tree, facts.paragraphs, facts.breaks)
-    elif text == "both":
-        main, full = both_texts(tree, facts.paragraphs, facts.breaks)
-    elif text == "full":
-        full = full_text(tree) if facts.full_text is None else facts.full_text
+    main, full = facts.main_text, facts.full_text
     cuts += facts.cuts
     return Page(
         url=url,
@@ -154,6 +148,11 @@ def _as_utf8(body: bytes, encoding: str) -> bytes:
     if encoding not in _NOT_ASCII and body.isascii():
         return body
     return decode(body, encoding).encode("utf-8", "replace")
+
+
+def _readable(markup: bytes) -> bytes:
+    """Bytes that are UTF-8 to the last: the tree builder would hand on what it cannot read, in pieces."""
+    return markup if _native.is_utf8(markup) else markup.decode("utf-8", "replace").encode()
 
 
 def _header(headers: tuple[tuple[str, str], ...], wanted: str) -> str:

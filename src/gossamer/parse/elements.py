@@ -10,7 +10,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from gossamer import _native
 
-__all__ = ["BLOCKS", "COMMENT", "FLOW", "HIDDEN", "INLINE", "NATIVE", "ROLES", "ids"]
+__all__ = ["BLOCKS", "COMMENT", "HIDDEN", "INLINE", "NATIVE", "ROLES", "ids"]
 
 _TREE = LexborHTMLParser("")
 
@@ -47,15 +47,8 @@ COMMENT = _COMMENTED.child.tag_id
 NATIVE = _native.attach(lexbor.__file__)
 """Whether the walks over a tree are compiled: where lexbor's functions are not to be found, they are done in Python."""
 
-
-def _table(groups: Iterable[tuple[str, int]]) -> bytes:
-    table = bytearray(256)
-    for names, value in groups:
-        for number in ids(names):
-            table[number] = value
-    return bytes(table)
-
-
-# As native/tree.c numbers them.
-ROLES = _table((("a", 1), ("meta", 2), ("link", 3), ("title", 4), ("base", 5), ("area", 6), ("iframe frame", 7)))
-FLOW = bytes(1 if number in INLINE else 2 if number in HIDDEN else 0 for number in range(256))
+# As native/tree.h numbers them.
+_NAMES = ("a", "meta", "link", "title", "base", "area", "iframe frame", "p", "br")
+_ROLE_OF = {tag: place for place, names in enumerate(_NAMES, 1) for tag in ids(names)}
+ROLES = bytes(_ROLE_OF.get(tag, 0) for tag in range(256))
+"""What each element is to a walk over the page."""

@@ -1,8 +1,8 @@
-"""One walk over the tree of a page: its links, what its head says, and the paragraphs the text is found by.
+"""One walk over the tree of a page: its links, what its head says, and its text.
 
 A walk that yields every element costs 0.05 µs an element, less than one CSS query for the few that matter, so there is one
-walk and no query. It is compiled (`native/tree.c`) unless the main text is asked for, whose rules need the nodes. Links are resolved after it,
-when the base is known.
+walk and no query. It is compiled (`native/tree.c`); where it cannot be, the walk here finds the same. Links are resolved
+after it, when the base is known.
 """
 
 import re
@@ -16,16 +16,17 @@ from gossamer.errors import InvalidURL
 from gossamer.parse._page import Link, MetaRobots, Refresh, TextMode
 from gossamer.parse.bounds import Bounds
 from gossamer.parse.directives import robots_of
-from gossamer.parse.elements import FLOW, NATIVE, ROLES, ids
+from gossamer.parse.elements import NATIVE, ROLES, ids
 from gossamer.parse.refresh import parse_refresh
+from gossamer.parse.text import KINDS, RULES, full_text, main_text
 from gossamer.url import LinkMemory, Resolver, resolve
 
 __all__ = ["Facts", "read_tree"]
 
-_A, _AREA, _LINK, _IFRAME, _FRAME, _BASE, _META, _TITLE, _P, _BR = (
-    min(ids(name)) for name in ["a", "area", "link", "iframe", "frame", "base", "meta", "title", "p", "br"]
+_A, _AREA, _LINK, _IFRAME, _FRAME, _BASE, _META, _TITLE = (
+    min(ids(name)) for name in ["a", "area", "link", "iframe", "frame", "base", "meta", "title"]
 )
-_WANTED = frozenset((_A, _AREA, _LINK, _IFRAME, _FRAME, _BASE, _META, _TITLE, _P, _BR))
+_WANTED = frozenset((_A, _AREA, _LINK, _IFRAME, _FRAME, _BASE, _META, _TITLE))
 _SCHEME = re.compile(r"[\x00-\x20]*[a-zA-Z][a-zA-Z0-9+.\-]*:")
 _WEB = ("http://", "https://")
 _FEEDS = frozenset(
@@ -55,9 +56,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     base: str
     links: tuple[Link, ...]
     feeds: tuple[Link, ...]
-    full_text: str | None
-    paragraphs: list[LexborNode]
-    breaks: list[LexborNode]
+    main_text: str
+    full_text: str
     cuts: list[str]
 
 
@@ -72,9 +72,8 @@ class _Found(msgspec.Struct):
     title: str | None = None
     base: str | None = None
     budget: int = _ANCHOR_BUDGET
-    text: str | None = None
-    paragraphs: list[LexborNode] = []
-    breaks: list[LexborNode] = []
+    main_text: str | None = None
+    full_text: str | None = None
 
 
 def read_tree(
@@ -86,19 +85,15 @@ def read_tree(
     memory: LinkMemory | None,
     text: TextMode = "both",
 ) -> Facts:
-    """Everything the page says; of its text only what comes along: the full one, or the paragraphs the main one is found by."""
+    """Everything the page says; a text that is not asked for is empty."""
     # A memory of canonical URLs knows no fragments: links to the many places of one page are one link.
     whole = memory is not None and memory.rules is not None and memory.rules.fragment
     root = tree.root
     if root is None:
         found = _Found()
-    elif NATIVE and (text == "full" or text == "none"):
-        body = tree.body if text == "full" else None
-        found = _Found(
-            *_native.read_tree(root, body, ROLES, FLOW, whole, bounds.max_anchor, _ANCHOR_BUDGET, _collapsed)
-        )
     else:
-        found = _walk(root, whole, bounds.max_anchor)
+        main, full = text in ("main", "both"), text in ("full", "both")
+        found = (_compiled if NATIVE else _walk)(tree, root, whole, bounds.max_anchor, main, full)
 
     base = _base(found.base, url)
     resolver = Resolver(base if len(base) <= _LONGEST_BASE else _NOWHERE, memory)
@@ -114,7 +109,8 @@ def read_tree(
     if found.budget <= 0:
         cuts.append(f"The text of links past {_ANCHOR_BUDGET:,} characters was left out.")
     said = _Metas(found.metas, agent)
-    language = (root.attributes.get("lang") or root.attributes.get("xml:lang") or "") if root is not None else ""
+    declared = root.attributes if root is not None else {}
+    language = declared.get("lang") or declared.get("xml:lang") or ""
     return Facts(
         title=_collapsed(found.title or "", bounds.max_title),
         description=_collapsed(said.description, bounds.max_title),
@@ -127,17 +123,25 @@ def read_tree(
         base=base,
         links=links,
         feeds=feeds,
-        full_text=found.text,
-        paragraphs=found.paragraphs,
-        breaks=found.breaks,
+        main_text=found.main_text or "",
+        full_text=found.full_text or "",
         cuts=cuts,
     )
 
 
-def _walk(root: LexborNode, whole: bool, most_anchor: int) -> _Found:
-    """The walk in Python: what `native/tree.c` does, and the paragraphs."""
-    found = _Found()
-    anchors, paragraphs, breaks = found.anchors, found.paragraphs, found.breaks
+def _compiled(
+    tree: LexborHTMLParser, root: LexborNode, whole: bool, most_anchor: int, main: bool, full: bool
+) -> _Found:
+    rules = RULES if main else None
+    return _Found(
+        *_native.read_tree(root, tree.body, ROLES, KINDS, whole, most_anchor, _ANCHOR_BUDGET, _collapsed, rules, full)
+    )
+
+
+def _walk(tree: LexborHTMLParser, root: LexborNode, whole: bool, most_anchor: int, main: bool, full: bool) -> _Found:
+    """The walk in Python: what `native/tree.c` does."""
+    found = _Found(main_text=main_text(tree) if main else None, full_text=full_text(tree) if full else None)
+    anchors = found.anchors
     anchor_budget = _ANCHOR_BUDGET
     for node in root.traverse():
         tag = node.tag_id
@@ -162,10 +166,6 @@ def _walk(root: LexborNode, whole: bool, most_anchor: int) -> _Found:
                 if length > most_anchor or not text.isprintable() or "  " in text or text[0] == " " or text[-1] == " ":
                     text = _collapsed(text, most_anchor)
             anchors[key] = text or ""
-        elif tag == _P:
-            paragraphs.append(node)
-        elif tag == _BR:
-            breaks.append(node)
         elif tag == _META:
             found.metas.append(node.attributes)
         elif tag == _LINK:
@@ -282,7 +282,7 @@ def _refresh(content: str | None, resolver: Resolver, url: str) -> Refresh | Non
 
 
 def _collapsed(text: str, most: int) -> str:
-    return " ".join(text[: 4 * most].split())[:most]
+    return " ".join(text[: 4 * most].split())[:most] if text else ""
 
 
 class _Metas:

@@ -53,14 +53,14 @@ def language_of(text: str, declared: str, header: str = "") -> str:
     if len(text) < _LEAST:
         return said
     sample = text[:_ENOUGH]
-    spoken = _native.spoken(text, _PLENTY if not said else _ENOUGH, _WORDS)
-    if said:
-        if (bits := _BITS.get(said)) is not None and spoken & bits == bits:
-            return said
-    else:
-        # Nothing is declared: the detector costs 80 µs, and three of the commonest words of one language alone decide as well.
+    bits = _BITS.get(said, 0)
+    if bits and _native.spoken(sample, _ENOUGH, _WORDS) & bits == bits:
+        return said
+    if bits or not said:
+        # The detector costs 80 µs, and three of the commonest words of one language alone decide as well.
+        spoken = _native.spoken(text, _PLENTY, _WORDS)
         likely = [code for code, bits in _BITS.items() if spoken & bits == bits]
-        if len(likely) == 1:
+        if len(likely) == 1 and said in ("", likely[0]):
             return likely[0]
     best = detect_fast(sample, cutoff=_CUTOFF, n_results=3)
     if not best or best[0][0] == "unknown":
