@@ -13,7 +13,7 @@ MOST_CPU = 0.02
 """Of one core, for each process of a crawl that waits."""
 LATE = 0.5 if LONG else 1.5
 """Seconds after its time within which a host is asked: half a second, and more where others use the machine as well."""
-DELAY = 9.0
+DELAY = WATCHED + 4.0
 
 
 def cpu_of(pid: int) -> float:
