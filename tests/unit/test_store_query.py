@@ -6,7 +6,7 @@ import msgspec
 import pandas as pd
 import pytest
 
-from gossamer.store import Revisit, Store, StoreError, StoreSettings, batches, find, query, read
+from gossamer.store import Parts, Revisit, Store, StoreError, StoreSettings, batches, find, query, read
 from tests.exchanges import NOON, capture, row_of, stored
 
 
@@ -115,3 +115,48 @@ def test_a_folder_without_a_crawl_says_so(tmp_path: Path) -> None:
         query(tmp_path, "SELECT 1")
     with pytest.raises(StoreError, match="There is no crawl in"):
         batches(tmp_path / "absent", "SELECT 1")
+
+
+def test_a_part_that_is_broken_is_said(tmp_path: Path) -> None:
+    with Store(tmp_path, "w0") as store:
+        stored(store, capture(1))
+    for part in (tmp_path / "pages").iterdir():
+        part.write_bytes(b"PAR1 and nothing more")
+    with pytest.raises(StoreError, match=r"The page table in .* cannot be read: .*gossamer verify"):
+        query(tmp_path, "SELECT 1 FROM pages")
+
+
+def test_steps_see_the_parts_of_one_state_and_find_rows_by_their_place(tmp_path: Path) -> None:
+    folder = tmp_path / "it's [a] *crawl*?"
+    with Store(folder, "w0", StoreSettings(part_rows=3)) as store:
+        stored(store, *(capture(n) for n in range(6)))
+        store.write_parts()
+        with Parts(folder) as parts:
+            stored(store, *(capture(n) for n in range(6, 9)))
+            store.write_parts()
+            parts.execute("CREATE TABLE chosen AS SELECT place, url FROM parts WHERE url <> ?", [capture(2).url])
+            places = dict(parts.execute("SELECT place, url FROM chosen"))
+            assert sorted(places.values()) == sorted(capture(n).url for n in (0, 1, 3, 4, 5))
+            found = parts.rows(places, "url, text")
+            assert {place: row["url"] for place, row in found.items()} == places
+            assert {row["text"] for row in found.values()} == {capture(n).body.decode() for n in (0, 1, 3, 4, 5)}
+            assert parts.rows([], "url") == {}
+            with pytest.raises(StoreError, match="The query failed: "):
+                parts.execute("SELECT * FROM read_text('/etc/hostname')")
+
+
+def test_what_exceeds_the_memory_of_steps_goes_to_a_folder_that_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spill = tmp_path / "spill"
+    spill.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(spill))
+    with Store(tmp_path / "c", "w0") as store:
+        stored(store, capture(1))
+    with Parts(tmp_path / "c", memory=64 << 20) as parts:
+        parts.execute(
+            "CREATE TABLE large AS SELECT md5(n::VARCHAR) AS a, md5((n + 1)::VARCHAR) AS b FROM range(1500000) t(n)"
+        )
+        assert any(file.stat().st_size for file in spill.rglob("*") if file.is_file())
+        assert parts.execute("SELECT count(*) FROM large") == [(1_500_000,)]
+    assert list(spill.iterdir()) == []

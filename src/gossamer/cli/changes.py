@@ -94,7 +94,7 @@ def run(given: argparse.Namespace) -> int:
                 sink.write(piece.encode())
         else:
             for line in _lines(changes, given, asked, kinds, limit):
-                sink.write(f"{line}\n".encode())
+                sink.write(f"{line}\n".encode(errors="surrogateescape"))  # a folder may have any name
         if given.format != "text" and not any(getattr(changes.tally, kind) for kind in kinds):
             sys.stderr.write(f"{_nothing(changes, kinds)}\n")
     return 0

@@ -115,7 +115,7 @@ _HISTORY = f"""
              WHEN status IN ({_statuses(Action.NOT_MODIFIED)}) THEN 'same'
              WHEN status IN ({_statuses(Action.GONE)}) THEN 'gone'
              WHEN status IN ({_statuses(Action.REDIRECT)}) THEN 'elsewhere' END AS seen,
-        CASE WHEN truncated IS DISTINCT FROM 'time' THEN hash(digest) END AS sum,
+        CASE WHEN digest IS NOT NULL AND truncated IS DISTINCT FROM 'time' THEN hash(digest) END AS sum,
         hash(redirect_to) AS target
     FROM parts SEMI JOIN inside USING (url) WHERE fetched_at < ?::TIMESTAMPTZ"""  # noqa: S608
 

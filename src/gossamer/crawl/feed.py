@@ -85,7 +85,7 @@ def sentence(change: Change) -> str:
                 return "The page has other bytes; there is no text to compare."
             if not change.diff.lines:
                 return "The page changed around the same text."
-            return f"The text changed: {change.diff.removed:,} lines went, {change.diff.added:,} came."
+            return f"The text changed (lines that went: {change.diff.removed:,}, that came: {change.diff.added:,})."
 
 
 def _html(change: Change) -> str:

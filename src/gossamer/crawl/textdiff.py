@@ -1,14 +1,9 @@
-"""What differs between two texts, in bounded time and in bounded words.
+"""What differs between two texts, in bounded time (`textmatch`) and in bounded words.
 
-Two strangers wrote the texts, and a diff is quadratic where lines repeat, so nothing here is left to a library's worst case: equal
-ends are cut off, what occurs once on both sides pins the rest, and only what lies between the pins is searched for the best match,
-from a budget. When that is used up, or a text is too long, a stretch counts as replaced: a worse diff, never a wrong one.
-
-    lines    unified: whole lines that went (`-`) and came (`+`)
-    words    lines that were rewritten are shown once, with the words that [-went-] and {+came+}
+lines    unified: whole lines that went (`-`) and came (`+`)
+words    lines that were rewritten are shown once, with the words that [-went-] and {+came+}
 """
 
-import bisect
 import itertools
 import re
 from collections import Counter
@@ -17,13 +12,12 @@ from typing import Literal
 
 import msgspec
 
-__all__ = ["LONGEST_RUN", "Diff", "Line", "Manner", "Piece", "compared", "matches"]
+from gossamer.crawl.textmatch import BUDGET, Gap, Purse, gaps, matches
+
+__all__ = ["LONGEST_RUN", "Diff", "Line", "Manner", "Piece", "compared"]
 
 Manner = Literal["lines", "words"]
 
-BUDGET = 3_000_000
-"""Steps that one comparison may take: some tenths of a second."""
-MOST_TOKENS = 200_000
 MOST_LINES = 100
 LONGEST_RUN = 30
 LONGEST_LINE = 600
@@ -32,8 +26,6 @@ LOOK_AHEAD = 5
 """Lines among which the rewriting of a line is looked for."""
 LONGEST_READ = 20_000
 """Characters of a line by which it is told whether it is the rewriting of another."""
-
-Block = tuple[int, int, int]
 
 
 class Piece(msgspec.Struct, frozen=True):
@@ -86,167 +78,25 @@ def compared(
     if before == after:
         return Diff()
     old, new = before.split("\n"), after.split("\n")
-    purse = _Purse(BUDGET)
+    purse = Purse(BUDGET)
     blocks = matches(old, new, purse)
     shared = sum(size for _, _, size in blocks)
     told = _Told(old, new, manner, context, run, purse)
-    lines = tuple(itertools.islice(told.hunks(_gaps(blocks, len(old), len(new))), most))
+    lines = tuple(itertools.islice(told.hunks(gaps(blocks, len(old), len(new))), most))
     removed, added = len(old) - shared, len(new) - shared
     more = removed + added - sum(line.stands_for for line in lines)
     note = "The texts differ too much to be aligned: longer stretches are shown as replaced." if purse.empty else ""
     return Diff(lines, removed, added, more, note)
 
 
-class _Purse:
-    """Steps that may still be taken."""
-
-    __slots__ = ("empty", "left")
-
-    def __init__(self, steps: int) -> None:
-        self.left = steps
-        self.empty = False
-
-    def pays(self, steps: int) -> bool:
-        if steps > self.left:
-            self.empty = True
-            return False
-        self.left -= steps
-        return True
-
-
-# --- which tokens are the same ----------------------------------------------------------------------------------------
-
-
-def matches(a: Sequence[str], b: Sequence[str], purse: _Purse | None = None) -> list[Block]:
-    """Blocks (start in a, start in b, length) of equal tokens, in order and apart from each other."""
-    purse = purse or _Purse(BUDGET)
-    found: list[Block] = []
-    waiting = [(0, len(a), 0, len(b))]
-    while waiting:
-        alo, ahi, blo, bhi = waiting.pop()
-        start = alo
-        while alo < ahi and blo < bhi and a[alo] == b[blo]:
-            alo, blo = alo + 1, blo + 1
-        if alo > start:
-            found.append((start, blo - (alo - start), alo - start))
-        end = ahi
-        while alo < ahi and blo < bhi and a[ahi - 1] == b[bhi - 1]:
-            ahi, bhi = ahi - 1, bhi - 1
-        if end > ahi:
-            found.append((ahi, bhi, end - ahi))
-        if alo == ahi or blo == bhi:
-            continue
-        if ahi - alo > MOST_TOKENS or bhi - blo > MOST_TOKENS:
-            purse.empty = True
-            continue
-        if not purse.pays(ahi - alo + bhi - blo):
-            continue
-        pins = _pins(a[alo:ahi], b[blo:bhi])
-        if not pins:
-            found += _searched(a[alo:ahi], b[blo:bhi], alo, blo, purse)
-            continue
-        corners = [(alo - 1, blo - 1), *((alo + i, blo + j) for i, j in pins), (ahi, bhi)]
-        found += [(alo + i, blo + j, 1) for i, j in pins]
-        waiting += [(i + 1, k, j + 1, n) for (i, j), (k, n) in itertools.pairwise(corners) if k > i + 1 and n > j + 1]
-    return _joined(sorted(found))
-
-
-def _pins(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int]]:
-    """Pairs of tokens that occur once on each side, in the longest run that is in order on both."""
-    once_a, once_b = ({token for token, n in Counter(side).items() if n == 1} for side in (a, b))
-    once = once_a & once_b
-    if not once:
-        return []
-    place = {token: j for j, token in enumerate(b) if token in once}
-    pairs = [(i, place[token]) for i, token in enumerate(a) if token in once]
-    tails: list[int] = []
-    ends: list[int] = []
-    previous = [-1] * len(pairs)
-    for n, (_, j) in enumerate(pairs):
-        at = bisect.bisect_left(tails, j)
-        previous[n] = ends[at - 1] if at else -1
-        if at == len(tails):
-            tails.append(j)
-            ends.append(n)
-        else:
-            tails[at], ends[at] = j, n
-    chain, n = [], ends[-1]
-    while n >= 0:
-        chain.append(pairs[n])
-        n = previous[n]
-    return chain[::-1]
-
-
-def _searched(a: Sequence[str], b: Sequence[str], alo: int, blo: int, purse: _Purse) -> list[Block]:
-    """The longest common run of a stretch in which nothing is unique (Myers' O(ND)); none when half of what is left does not pay for it."""
-    names: dict[str, int] = {}
-    old, new = ([names.setdefault(token, len(names)) for token in side] for side in (a, b))
-    if set(old).isdisjoint(new):
-        return []
-    n, m, steps = len(old), len(new), purse.left // 2
-    reach, trace = {1: 0}, []
-    for d in range(n + m + 1):
-        trace.append({k: reach[k] for k in range(-d - 1, d + 2) if k in reach})
-        steps -= 2 * d + 2
-        for k in range(-d, d + 1, 2):
-            x = reach[k + 1] if k == -d or (k != d and reach[k - 1] < reach[k + 1]) else reach[k - 1] + 1
-            start = x
-            while x < n and x - k < m and old[x] == new[x - k]:
-                x += 1
-            reach[k] = x
-            steps -= x - start
-            if x >= n and x - k >= m:
-                purse.left = purse.left // 2 + max(steps, 0)
-                return [(alo + i, blo + j, 1) for i, j in _walked(trace, n, m)]
-            if steps < 0:
-                purse.left //= 2
-                purse.empty = True
-                return []
-    return []
-
-
-def _walked(trace: list[dict[int, int]], x: int, y: int) -> Iterator[tuple[int, int]]:
-    """The pairs of equal tokens on the way that `trace` found, from its end."""
-    for d in range(len(trace) - 1, -1, -1):
-        reach, k = trace[d], x - y
-        before = k + 1 if k == -d or (k != d and reach[k - 1] < reach[k + 1]) else k - 1
-        i, j = (reach[before], reach[before] - before) if d else (0, 0)
-        while x > i and y > j:
-            x, y = x - 1, y - 1
-            yield x, y
-        x, y = i, j
-
-
-def _joined(blocks: list[Block]) -> list[Block]:
-    joined: list[Block] = []
-    for i, j, size in blocks:
-        if joined and joined[-1][0] + joined[-1][2] == i and joined[-1][1] + joined[-1][2] == j:
-            joined[-1] = (joined[-1][0], joined[-1][1], joined[-1][2] + size)
-        else:
-            joined.append((i, j, size))
-    return joined
-
-
-def _gaps(blocks: Sequence[Block], a: int, b: int) -> Iterator[tuple[int, int, int, int]]:
-    """What lies between the blocks: (from, to) on one side, (from, to) on the other."""
-    i = j = 0
-    for k, n, size in (*blocks, (a, b, 0)):
-        if k > i or n > j:
-            yield i, k, j, n
-        i, j = k + size, n + size
-
-
 # --- how it is told ---------------------------------------------------------------------------------------------------
-
-
-Gap = tuple[int, int, int, int]
 
 
 class _Told:
     """Two texts and how their differences are told."""
 
     def __init__(
-        self, old: Sequence[str], new: Sequence[str], manner: Manner, context: int, run: int, purse: _Purse
+        self, old: Sequence[str], new: Sequence[str], manner: Manner, context: int, run: int, purse: Purse
     ) -> None:
         self.old, self.new, self.manner, self.context, self.run, self.purse = old, new, manner, context, run, purse
 
@@ -272,6 +122,8 @@ class _Told:
         yield from (_line(" ", text) for text in self.old[i:end])
 
     def _replaced(self, old: Sequence[str], new: Sequence[str]) -> Iterator[Line]:
+        if self.manner == "lines" and len(old) == len(new) <= self.run:
+            old, new = zip(*map(_from_difference, old, new), strict=True)
         i = j = 0
         for k, n in _alike(old, new) if self.manner == "words" else ():
             yield from self._run("-", old[i:k])
@@ -301,6 +153,16 @@ def _cut(text: str) -> str:
     return text if len(text) <= LONGEST_LINE else text[: LONGEST_LINE - 1] + "…"
 
 
+def _from_difference(one: str, other: str) -> tuple[str, str]:
+    """Two long lines without most of their common beginning, so that what differs is not cut off."""
+    least = min(len(one), len(other))
+    shared = next((at for at, (x, y) in enumerate(zip(one, other, strict=False)) if x != y), least)
+    if max(len(one), len(other)) <= LONGEST_LINE or shared < LONGEST_LINE // 2:
+        return one, other
+    start = shared - LONGEST_LINE // 4
+    return "…" + one[start:], "…" + other[start:]
+
+
 def _alike(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Lines that are each other's rewriting, as far as anyone will see them: half of the words are the same."""
     bags = [Counter(_words(text)) for text in new[:MOST_LINES]]
@@ -322,7 +184,7 @@ def _words(text: str) -> list[str]:
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]\s*|[^\s\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+\s*|\s+")
 
 
-def _rewritten(before: str, after: str, purse: _Purse) -> Iterator[Line]:
+def _rewritten(before: str, after: str, purse: Purse) -> Iterator[Line]:
     """A line as it was and is, in one; in two when the words of both are in another order, or too many."""
     old, new = _WORD.findall(before), _WORD.findall(after)
     a, b = [word.rstrip() for word in old], [word.rstrip() for word in new]
@@ -332,14 +194,13 @@ def _rewritten(before: str, after: str, purse: _Purse) -> Iterator[Line]:
         yield _line("+", after)
         return
     pieces: list[Piece] = []
-    room, i = LONGEST_LINE, 0
-    gaps = list(_gaps(blocks, len(a), len(b)))
-    for alo, ahi, blo, bhi in gaps:
+    room, i, j = LONGEST_LINE, 0, 0
+    for alo, ahi, blo, bhi in gaps(blocks, len(a), len(b)):
         if room <= 0:
             pieces.append(Piece(" ", "…"))
             break
         told = [
-            Piece(" ", _between(old[i:alo], first=i == 0, last=False)),
+            Piece(" ", _between(list(map(_longer, old[i:alo], new[j:blo])), first=i == 0, last=False)),
             Piece("-", _cut("".join(old[alo:ahi]).rstrip())),
             Piece("+", _cut("".join(new[blo:bhi]).rstrip())),
         ]
@@ -347,11 +208,16 @@ def _rewritten(before: str, after: str, purse: _Purse) -> Iterator[Line]:
             told.append(Piece(" ", " " if _spaced(old[alo:ahi]) or _spaced(new[blo:bhi]) else ""))
         pieces += [piece for piece in told if piece.text]
         room -= sum(len(piece.text) for piece in told)
-        i = ahi
+        i, j = ahi, bhi
     else:
         rest = _between(old[i:], first=False, last=True)
         pieces += [Piece(" ", rest)] if rest else []
     yield Line("~", tuple(pieces), 2)
+
+
+def _longer(one: str, other: str) -> str:
+    """Of a word that both have, the one with a space after it."""
+    return one if len(one) >= len(other) else other
 
 
 def _spaced(words: Sequence[str]) -> bool:

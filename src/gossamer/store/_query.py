@@ -96,21 +96,31 @@ def _connection(folder: Path, more: Sequence[str] = ()) -> "duckdb.DuckDBPyConne
     if not pages.is_dir():
         raise StoreError(f"There is no crawl in {folder}: it has no folder named pages.")
     connection = duckdb.connect(":memory:")
-    connection.execute("SET TimeZone = 'UTC'")
-    if next(pages.glob("*.parquet"), None) is None:
-        connection.register("nothing", pa.Table.from_batches([], schema=SCHEMA))
-        connection.execute("CREATE TABLE pages AS SELECT * FROM nothing")
-    else:
-        # Parts of earlier versions may lack columns: by name, they answer NULL there.
-        parts = f"read_parquet('{files}/*.parquet', union_by_name = true)"
-        connection.execute(f"CREATE VIEW pages AS SELECT * FROM {parts}")  # noqa: S608
-    connection.execute(f"CREATE VIEW latest AS {_LATEST}")
-    for statement in more:
-        connection.execute(statement)
-    # The folder as the files are opened, and as the pattern names it.
-    connection.execute(f"SET allowed_directories = ['{_quoted(str(pages))}/', '{files}/']")
-    for lock in ("autoinstall_known_extensions = false", "enable_external_access = false", "lock_configuration = true"):
-        connection.execute(f"SET {lock}")
+    try:
+        connection.execute("SET TimeZone = 'UTC'")
+        if next(pages.glob("*.parquet"), None) is None:
+            connection.register("nothing", pa.Table.from_batches([], schema=SCHEMA))
+            connection.execute("CREATE TABLE pages AS SELECT * FROM nothing")
+        else:
+            # Parts of earlier versions may lack columns: by name, they answer NULL there.
+            parts = f"read_parquet('{files}/*.parquet', union_by_name = true)"
+            connection.execute(f"CREATE VIEW pages AS SELECT * FROM {parts}")  # noqa: S608
+        connection.execute(f"CREATE VIEW latest AS {_LATEST}")
+        for statement in more:
+            connection.execute(statement)
+        # The folder as the files are opened, and as the pattern names it.
+        connection.execute(f"SET allowed_directories = ['{_quoted(str(pages))}/', '{files}/']")
+        for lock in (
+            "autoinstall_known_extensions = false",
+            "enable_external_access = false",
+            "lock_configuration = true",
+        ):
+            connection.execute(f"SET {lock}")
+    except duckdb.Error as error:
+        connection.close()
+        raise StoreError(
+            f"The page table in {pages} cannot be read: {_first_line(error)} (gossamer verify tells what is wrong with it.)"
+        ) from error
     return connection
 
 
