@@ -7,7 +7,6 @@ blame.
 
 import asyncio
 import contextlib
-import ctypes
 import gc
 import logging
 import mmap
@@ -18,6 +17,7 @@ from pathlib import Path
 
 import msgspec
 
+from gossamer.crawl import memory
 from gossamer.crawl.remote import RemoteFrontier
 from gossamer.crawl.wire import Lost, Start, decode_start
 from gossamer.errors import GossamerError
@@ -35,7 +35,6 @@ __all__ = ["fetcher_for", "main", "store_info", "warm_up"]
 log = logging.getLogger("gossamer.worker")
 
 HEARTBEAT = 1.0
-KEPT_FREE = 64 << 20
 
 
 def fetcher_for(settings: Settings, allowed: tuple[tuple[str, int], ...]) -> Fetcher:
@@ -67,7 +66,7 @@ def warm_up(*, names: bool) -> None:
 def main(socket_fd: int, note_fd: int) -> None:
     """Work until the parent has no more; called in a process of its own."""
     gc.set_threshold(100_000, 20, 50)  # a page makes thousands of small objects, and next to no cycles
-    _keep_memory()
+    memory.keep()
     # Ctrl-C reaches the whole process group; only the parent decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with contextlib.suppress(ImportError):
@@ -75,15 +74,6 @@ def main(socket_fd: int, note_fd: int) -> None:
 
         uvloop.install()
     asyncio.run(_work(socket.socket(fileno=socket_fd), mmap.mmap(note_fd, 8)))
-
-
-def _keep_memory() -> None:
-    """Ask the C library not to give memory back after each page only to ask for it again: a tree is some megabytes."""
-    trim_threshold, mmap_threshold = -1, -3
-    with contextlib.suppress(OSError, AttributeError):  # another C library
-        libc = ctypes.CDLL(None)
-        libc.mallopt(trim_threshold, KEPT_FREE)
-        libc.mallopt(mmap_threshold, KEPT_FREE)
 
 
 async def _work(connection: socket.socket, note: mmap.mmap) -> None:
