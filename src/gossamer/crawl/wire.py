@@ -1,7 +1,7 @@
 """What a worker process and the parent say to each other: frames on a socket, several calls in each.
 
 A frame is four bytes of length and a MessagePack list. The worker sends calls, the parent answers them in order of completion; each
-carries a number. Calls made within four milliseconds travel in one frame, so that a page costs a fraction of a message; the wait is
+carries a number. Calls made within ten milliseconds travel in one frame, so that a page costs a fraction of a message; the wait is
 lost in the tens of milliseconds that a fetch takes.
 Page bodies never travel: only URLs, outcomes, links and fingerprints do.
 """
@@ -24,7 +24,7 @@ __all__ = [
 ]  # fmt: skip
 
 LONGEST = 256 << 20
-GATHER = 0.004
+GATHER = 0.010
 
 
 class Lost(GossamerError):
