@@ -10,6 +10,7 @@
 #define TAIL 1024
 #define BINS 64
 #define SHORT_LENGTH 3
+#define FIRST_UNSPACED 0x0E00
 #define NUMBER 8
 #define PLAIN_WEIGHT 2
 #define RANK ((1ULL << 58) - 1)
@@ -122,10 +123,22 @@ add_word(Contest *contest, const uint16_t *units, Py_ssize_t start, Py_ssize_t e
 
 /* The words of one piece: folded units without those that are not there, with room for a window behind. */
 static void
-add_piece(Contest *contest, uint16_t *units, Py_ssize_t size)
+add_piece(Contest *contest, uint16_t *units, Py_ssize_t size, int spaced)
 {
     Py_ssize_t i = 0;
     memset(units + size, 0, WINDOW * sizeof *units); /* a separator, and what the last window reads */
+    if (spaced) { /* no character is a word by itself */
+        while (i < size) {
+            while (units[i] == SEPARATOR && i < size)
+                i++;
+            Py_ssize_t start = i;
+            while (units[i] != SEPARATOR)
+                i++;
+            if (i > start)
+                add_word(contest, units, start, i);
+        }
+        return;
+    }
     while (i < size) {
         if (units[i] == SEPARATOR) {
             i++;
@@ -173,16 +186,21 @@ hold(Contest *contest, PyObject *text, PyObject *fold, uint64_t limit, uint16_t 
     for (int i = 0; i < BINS; i++)
         contest->low[i] = limit;
     contest->words = 0;
-    if (from.kind == PyUnicode_1BYTE_KIND && from.size <= PIECE) { /* most texts */
-        const Py_UCS1 *text = from.data;
+    if (from.kind != PyUnicode_4BYTE_KIND && from.size <= PIECE) { /* most texts: one piece, a unit a character */
+        unsigned any = 0;
+        int narrow = from.kind == PyUnicode_1BYTE_KIND;
+        const Py_UCS1 *narrow_text = from.data;
+        const Py_UCS2 *wide_text = from.data;
         for (Py_ssize_t i = 0; i < from.size; i++) {
-            int folded = folds[text[i]];
-            if (folded == UNKNOWN && (folded = fold_of(text[i], fold)) < 0)
+            uint16_t unit = narrow ? narrow_text[i] : wide_text[i];
+            int folded = folds[unit >= 0xD800 && unit <= 0xDFFF ? '?' : unit];
+            if (folded == UNKNOWN && (folded = fold_of(unit >= 0xD800 && unit <= 0xDFFF ? '?' : unit, fold)) < 0)
                 return -1;
             raw[size] = (uint16_t)folded;
+            any |= (unsigned)folded;
             size += folded != IGNORED;
         }
-        add_piece(contest, raw, size);
+        add_piece(contest, raw, size, any < FIRST_UNSPACED);
         from.at = from.size;
         size = 0;
     }
@@ -205,7 +223,7 @@ hold(Contest *contest, PyObject *text, PyObject *fold, uint64_t limit, uint16_t 
         for (Py_ssize_t i = 0; i < end; i++)
             if (raw[i] != IGNORED)
                 units[kept++] = raw[i];
-        add_piece(contest, units, kept);
+        add_piece(contest, units, kept, 0);
         memmove(raw, raw + end, (size - end) * sizeof *raw);
         size -= end;
     }
