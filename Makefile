@@ -9,7 +9,7 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c co
 
 .DEFAULT_GOAL := help
 ONLY ?=
-.PHONY: help crawl test test-faults check bench bench-packages bench-frontier bench-freshness bench-traps soak fuzz docs constraints format clean
+.PHONY: help crawl test test-faults check bench bench-packages bench-frontier bench-freshness bench-traps bench-order soak fuzz docs constraints format clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -81,6 +81,10 @@ bench-freshness: $(VENV)/.bench ## recrawl policies on a simulated web beside pe
 
 bench-traps: $(VENV)/.bench bench-packages ## a web nine in ten of whose addresses are traps, beside Scrapy and wget (some minutes)
 	$(BIN)/python -m bench.traps
+
+GRAPH ?=
+bench-order: $(VENV)/.bench ## PageRank captured by best-first and breadth-first, with and without link farms (GRAPH=edges.gz: another graph)
+	$(BIN)/python -m bench.order $(if $(GRAPH),--graph $(GRAPH))
 
 SECONDS ?= 3600
 soak: $(VENV)/.bench ## a crawl of an hour (SECONDS=300 for less): memory, handles and throughput must not change
