@@ -23,7 +23,7 @@ from gossamer import __version__
 from gossamer.errors import ConfigError
 from gossamer.fetch import FetchSettings
 from gossamer.fingerprint import NearRules
-from gossamer.frontier import FrontierSettings, Order
+from gossamer.frontier import FrontierSettings, Order, Recrawl
 from gossamer.parse import Bounds
 from gossamer.politeness import Politeness
 from gossamer.scope import Reach
@@ -108,6 +108,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     url: Rules = Rules()
     politeness: Politeness = Politeness()
     traps: TrapRules = TrapRules()
+    recrawl: Recrawl = Recrawl()
     near: NearRules = NearRules()
     fetch: FetchSettings = FetchSettings()
     parse: Bounds = Bounds()
@@ -128,6 +129,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             order=self.order,
             politeness=self.politeness,
             traps=self.traps,
+            recrawl=self.recrawl,
             max_pages=self.max_pages,
             max_pages_per_host=self.max_pages_per_host,
             near_bits=self.near.k,
@@ -148,6 +150,11 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 SHORT = {
     "delay": "politeness.delay",
     "host_connections": "politeness.connections",
+    "continuous": "recrawl.continuous",
+    "recrawl_share": "recrawl.share",
+    "recrawl_policy": "recrawl.policy.name",
+    "revisit_every": "recrawl.policy.interval",
+    "visits_per_day": "recrawl.visits_per_day",
     "user_agent": "fetch.user_agent",
     "connect_to": "fetch.connect_to",
     "insecure": "fetch.insecure",
@@ -233,6 +240,8 @@ DEEPEST = 4
 """Sections within sections that a name is looked for in; there is no setting as deep as that."""
 LONGEST = 100
 """Characters of a name that a message repeats."""
+MOST_SAID = 500
+"""Characters of what is wrong with a value."""
 
 
 def _flat(layer: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -254,8 +263,8 @@ def _unknown(name: str, known: set[str]) -> str:
 
 
 def _invalid(message: str) -> str:
-    what, _, where = message.partition(" - at `$.")
-    name = where.rstrip("`")
+    what, _, where = message.rpartition(" - at `$.") if " - at `$." in message else (message, "", "")
+    what, name = what[:MOST_SAID], where.rstrip("`")[:LONGEST]
     short = {full: plain for plain, full in SHORT.items()}.get(name, name)
     return f"setting {short!r}: {what[:1].lower()}{what[1:]}" if name else what
 

@@ -531,6 +531,22 @@ async def test_more_hosts_than_memory_holds_are_all_served_fairly(engine: Engine
     await engine.stop()
 
 
+async def test_hosts_of_several_connections_make_room_for_others_too(engine: Engine) -> None:
+    for delay in (0.0, 1.0):
+        polite = Politeness(delay=delay, answer_multiple=0.0, connections=3)
+        frontier = engine.open(politeness=polite, hosts_in_memory=2, host_turn=3)
+        await frontier.discover([page(host, n) for host in range(6) for n in range(100)], T0)
+        counts: Counter[str] = Counter()
+        for second in range(150):
+            leases = await frontier.lease("w", 4, T0 + second)
+            counts.update(lease.url.partition("/p")[0] for lease in leases)
+            await frontier.complete("w", [done(lease) for lease in leases], T0 + second)
+        assert len(counts) == 6
+        assert max(counts.values()) < 3 * min(counts.values())
+        await engine.stop()
+        engine = engine.elsewhere()
+
+
 async def test_hosts_that_fail_and_wait_for_hours_do_not_keep_the_others_out(engine: Engine) -> None:
     frontier = engine.open(politeness=EAGER, hosts_in_memory=10)
     await frontier.discover([page(host, n) for host in range(10) for n in range(20)], T0)

@@ -3,11 +3,12 @@
 A call for leases waits here until something may be fetched: for the time of the next host, or for a page that another
 worker completes. Nothing polls: a crawl in which every host has to wait sleeps until the first one need not.
 
-Over means one of these, and `ending` says which: everything is fetched; a budget is spent; all that is left has to wait longer than
+Over means one of these, and `ending` says which: everything is fetched and nothing is left to be visited again; a budget is spent; all that is left has to wait longer than
 `max_wait`; somebody said stop.
 """
 
 import asyncio
+import math
 import time
 from collections.abc import Callable, Sequence
 from enum import StrEnum
@@ -19,7 +20,7 @@ from gossamer.settings import Settings
 __all__ = ["Desk", "Ending"]
 
 LONGEST_NAP = 5.0
-GATHER = 0.004
+GATHER = 0.010
 
 
 class Ending(StrEnum):
@@ -77,10 +78,13 @@ class Desk:
                 nap = STEAL_AFTER  # what is ready belongs to another worker, for a moment longer
             if self._settings.max_seconds is not None:
                 nap = min(nap, max(self._started + self._settings.max_seconds - now, 0.0))
-            self.asleep_until = ready or 0.0
+            self.asleep_until = 0.0 if ready is None or (await self.frontier.stats()).leased else ready
             news = self._news
             try:
-                await asyncio.wait_for(news.wait(), nap)
+                # Not `wait_for`: it forgets that it was cancelled when the news come at that very moment, and a worker that died
+                # would be given leases for ever.
+                async with asyncio.timeout(nap):
+                    await news.wait()
             except TimeoutError:
                 continue
             # One completed page seldom comes alone: leases for several are one call, one message and one task each.
@@ -104,13 +108,21 @@ class Desk:
         elif stats.leased:
             return
         elif not stats.queued and not stats.waiting:
-            self.end(Ending.FINISHED)
+            if not await self._to_be_visited(stats):
+                self.end(Ending.FINISHED)
         elif settings.max_pages is not None and stats.fetched >= settings.max_pages:
-            self.end(Ending.MAX_PAGES, f"{stats.fetched:,} pages are fetched")
-        else:
+            if not stats.revisiting and not await self._to_be_visited(stats):
+                self.end(Ending.MAX_PAGES, f"{stats.fetched:,} pages are fetched")
+        elif not math.isinf(self.frontier.revisits_until):
             ready = await self.frontier.next_ready(now)
             if ready is not None and ready - now > settings.max_wait:
                 self.end(Ending.MAX_WAIT, f"all that is left has to wait, the first for another {ready - now:,.0f} s")
+
+    async def _to_be_visited(self, stats: Stats) -> bool:
+        """Whether known pages are still to be visited, now or at a time for which this crawl waits."""
+        until = self.frontier.revisits_until
+        due = await self.frontier.next_due() if until else None
+        return bool(until) and (stats.overdue > 0 or (due is not None and due <= until))
 
     async def newcomers(self, most: int) -> list[str]:
         return await self.frontier.newcomers(most)

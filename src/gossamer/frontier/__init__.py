@@ -5,6 +5,7 @@ from the workbench before one of its URLs is leased, and put back at its next-al
 """
 
 from gossamer.frontier.contract import (
+    Body,
     Content,
     Copy,
     Done,
@@ -25,10 +26,11 @@ from gossamer.frontier.contract import (
     UrlView,
 )
 from gossamer.frontier.order import Order
-from gossamer.frontier.records import FrontierSettings
+from gossamer.frontier.records import FrontierSettings, Recrawl
 from gossamer.frontier.rocks import RocksFrontier
 
 __all__ = [
+    "Body",
     "Content",
     "Copy",
     "Done",
@@ -43,6 +45,7 @@ __all__ = [
     "Link",
     "Order",
     "Place",
+    "Recrawl",
     "Requeued",
     "RobotsFile",
     "RocksFrontier",

@@ -30,9 +30,9 @@ _decode_robots = msgspec.msgpack.Decoder(RobotsFile).decode
 
 COUNTED = (
     "seen", "queued", "waiting", "done", "redirected", "gone", "refused", "failed", "fetched", "copies", "size", "stored",
-    "hosts", "parked",
+    "hosts", "parked", "due", "overdue", "revisiting", "retired",
 )  # fmt: skip
-"""The books that can be counted again; `trapped` counts what was never written down, the rest is memory."""
+"""The books that can be counted again; `trapped` and those of revisits count what is not written down, the rest is memory."""
 
 Families = Mapping[str, Rdict]
 Value = TypeVar("Value")
@@ -58,12 +58,16 @@ class Books(msgspec.Struct):
     stats: Stats
     places: int = 0
     """URLs whose record says where their bytes lie."""
+    planned: int = 0
+    """URLs whose record has the time of a next visit."""
     unsealed: dict[str, int] = msgspec.field(default_factory=dict)
     """URLs by segment whose bytes nobody has vouched for yet."""
 
 
 def items(of: Families, family: str, start: bytes = b"") -> Iterator[tuple[bytes, bytes]]:
     """Every entry in key order. RocksDB ends an iteration quietly at a damaged block, so it is asked why it ended."""
+    if family not in of:  # an older version had fewer families
+        return
     entries = of[family].iter()
     if start:
         entries.seek(start)
@@ -110,6 +114,7 @@ def audit(of: Families, tell: Tell) -> Books:
     waiting = _waiting(of, tell)
     if waiting != books.stats.waiting:
         _states_without(of, State.WAITING, "waiting-missing", _has_waiting, tell)
+    _times(of, books, tell)
     failures = _failures(of, tell)
     if failures != books.stats.failed:
         _states_without(of, State.FAILED, "failure-missing", _has_failure, tell)
@@ -142,8 +147,14 @@ def _count(books: Books, record: UrlRecord) -> None:
     name = state.name.lower()
     setattr(stats, name, getattr(stats, name) + 1)
     books.places += record.place is not None
+    watch = record.watch
     if state is State.QUEUED or state is State.WAITING:
-        return
+        if watch is None:
+            return
+        stats.revisiting += 1
+    elif watch is not None:
+        books.planned += watch.due > 0.0
+        stats.retired += state is State.GONE and not watch.due
     stats.stored += record.stored
     stats.copies += record.copy_of is not None
     stats.fetched += record.kind is Kind.PAGE and record.fetched > 0.0
@@ -229,6 +240,38 @@ def _waiting(of: Families, tell: Tell) -> int:
         else:
             matched += 1
     return matched
+
+
+def _times(of: Families, books: Books, tell: Tell) -> None:
+    """Each time of a next visit is that of its URL's record, and the other way round."""
+    matched = 0
+    for family in ("due", "overdue"):
+        for entry, _ in items(of, family):
+            at, key = (entry[:8], entry[8:]) if family == "due" else (entry[8:16], entry[:8] + entry[16:])
+            raw = of["urls"].get(key)
+            record = _decoded(decode_url, raw) if raw is not None and len(raw) != ENTRY else None
+            if record is None and raw is not None and len(raw) != ENTRY:
+                continue  # what cannot be read was told; without it, this is a stray
+            watch = record.watch if record is not None else None
+            if record is None or watch is None or not watch.due or keys.millis(watch.due) != at:
+                tell(Flaw(f"{family}-stray", entry, record.url if record is not None else key.hex()))
+                continue
+            matched += 1
+            setattr(books.stats, family, getattr(books.stats, family) + 1)
+    if matched != books.planned:
+        for key, raw in items(of, "urls"):
+            record = _decoded(decode_url, raw) if len(raw) != ENTRY else None
+            if (
+                record is not None
+                and record.watch is not None
+                and record.watch.due
+                and not _has_time(of, key, record.watch.due)
+            ):
+                tell(Flaw("due-missing", key, record.url))
+
+
+def _has_time(of: Families, key: bytes, due: float) -> bool:
+    return of["due"].get(keys.waiting(due, key)) is not None or of["overdue"].get(keys.overdue(due, key)) is not None
 
 
 def _failures(of: Families, tell: Tell) -> int:

@@ -8,7 +8,8 @@ A URL is in exactly one place:
                              └── reclaim ──────┘      (defer host)────▶ QUEUED, its host put off
                              ▲
                              ├── abandon ── DONE, but its segment was lost
-                             └── requeue ── FAILED, and an operator wants it tried again
+                             ├── requeue ── FAILED, and an operator wants it tried again
+                             └── due ────── DONE, GONE, and the time of its next visit has come
 
 *Leased* is not a state that is written down. A lease lives in the engine with a worker's name, a deadline and an attempt
 count; the URL's queue entry stays where it is until `complete` removes it. A crash therefore costs at most a refetch, and there is
@@ -28,6 +29,11 @@ Invariants, each a test of the contract suite:
    attempts again, its host is not given up any more, and no budget counts it twice.
 9. An answer that is stored but not yet read (`kept`) is never asked for again while its bytes can be read: the next lease of its URL
    says where they are, over deaths of workers, restarts and `requeue`.
+10. Every page that was answered (DONE, GONE) has the time of its next visit, written in the transition that finished it, until it has been
+   gone so often that it is retired. A page that is visited again is never worse off: whatever becomes of the visit, it keeps its
+   older capture, and unless it is FAILED for good or retired, a time.
+11. While URLs wait that were never visited, revisits have their share of the leases (`recrawl.share`) and no more; nobody waits
+   for a share that the others do not use.
 
 Time is the caller's: every verb that depends on it takes `now` (Unix seconds).
 """
@@ -42,6 +48,7 @@ from gossamer.outcome import Action, ErrorClass
 from gossamer.politeness import HostState
 
 __all__ = [
+    "Body",
     "Content",
     "Copy",
     "Done",
@@ -95,6 +102,10 @@ class Link(msgspec.Struct, frozen=True, array_like=True, gc=False):
     kind: Kind = Kind.PAGE
     hops: int = 0
     """Redirects that led here since the last real link."""
+    lastmod: float = 0.0
+    """When a sitemap says that the page last changed (Unix seconds); 0 where it says nothing."""
+    changefreq: str | None = None
+    """How often a sitemap says that it changes."""
 
 
 class Place(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -104,6 +115,16 @@ class Place(msgspec.Struct, frozen=True, array_like=True, gc=False):
     file: str
     offset: int
     length: int
+
+
+class Body(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The capture that holds a page's bytes: its own, or that of the page it copies."""
+
+    url: str
+    at: float
+    """When it was fetched, as its WARC record says."""
+    sent: str = ""
+    """The digest of the bytes as sent, where they are not the content itself (gzip, br)."""
 
 
 class Lease(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -124,6 +145,14 @@ class Lease(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Where its answer lies already, stored and not yet read: it is read from there, and the host is not asked."""
     deaths: int = 0
     """Workers that died with this page in their parser's hands."""
+    visits: int = 0
+    """Visits before this one that found the page; 0 for a URL that was never answered."""
+    digest: bytes | None = None
+    """Of what the last visit found."""
+    likeness: int | None = None
+    """SimHash of its text then."""
+    body: Body | None = None
+    """Where its bytes are, if they are kept."""
 
 
 class Kept(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -182,6 +211,11 @@ class Done(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Of them, those found before."""
     outward: int = 0
     """Links found for the first time that lead out of that section."""
+    body: Body | None = None
+    """Where the bytes of the page are, if they are kept."""
+    changed: bool | None = None
+    """Of a revisit: whether the page counts as changed; None: by its digest. A page that is just as it was is `NOT_MODIFIED`, whatever
+    the status: nothing of our copy of it changes."""
 
 
 class Content(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -251,6 +285,12 @@ class UrlView(msgspec.Struct, frozen=True):
     copy_of: str | None
     redirect: str | None
     leased: bool
+    visits: int = 0
+    """Visits that found it."""
+    changes: int = 0
+    """Of them, those that found it changed."""
+    due: float = 0.0
+    """When it is visited next; 0 for never, or while it is queued."""
 
 
 class FailureView(msgspec.Struct, frozen=True):
@@ -317,6 +357,20 @@ class Stats(msgspec.Struct):
     """Hosts in memory with something to fetch."""
     parked: int = 0
     """Hosts on disk with something to fetch."""
+    due: int = 0
+    """URLs that are to be visited again at a time."""
+    overdue: int = 0
+    """URLs whose time has come, and whose host is not through with others yet."""
+    revisiting: int = 0
+    """URLs queued or waiting that were visited before."""
+    retired: int = 0
+    """URLs that were gone so often that they are not visited any more."""
+    revisits: int = 0
+    """Visits to known pages that were answered, over all runs; so are the next three."""
+    unchanged: int = 0
+    changed: int = 0
+    back: int = 0
+    """Visits that found a page again that had been gone."""
 
 
 class Frontier(Protocol):
@@ -400,6 +454,15 @@ class Frontier(Protocol):
 
         What was stored and could not be read is read again from where it lies; `refetch` asks the host for it all the same.
         """
+
+    async def revisit(self, until: float) -> None:
+        """From now on also lease what is due before `until`: infinity for a crawl without end, 0 for no revisits."""
+
+    async def bring_forward(self, now: float, before: float, most: int = 1_000, after: str = "") -> Requeued:
+        """Pages whose last answer is older than `before` are due now; a part of them, as `requeue` does it."""
+
+    async def next_due(self) -> float | None:
+        """The earliest time of a next visit; None when there is none."""
 
     async def next_ready(self, now: float) -> float | None:
         """When something may become leasable without any further call; None when nothing will."""

@@ -19,12 +19,14 @@ from gossamer.errors import FrontierError, disk_trouble
 from gossamer.frontier.keys import FAMILIES
 from gossamer.frontier.records import UrlRecord, decode_url
 
-__all__ = ["Disk"]
+__all__ = ["Disk", "families_in"]
 
-SCHEMA = 1
+SCHEMA = 2
+OLDEST = 1
+"""Format 1 knew no times of next visits: they are made when somebody wants them (`RocksFrontier.plan_older`)."""
 ENTRY = 10
 LONGEST_KEY = 32
-RANGES = ("queue", "waiting", "parked", "near", "unsealed")
+RANGES = ("queue", "waiting", "due", "overdue", "parked", "near", "unsealed")
 """Families that are only ever read as ranges: a filter for single keys would be built for nothing."""
 CACHE = 256 << 20
 WRITE_BUFFER = 32 << 20
@@ -44,14 +46,17 @@ class Disk:
 
     def _check_schema(self, folder: Path) -> None:
         found = self.of["meta"].get(b"schema")
-        if found is None:
-            self.put_meta(b"schema", SCHEMA.to_bytes(2, "big"))
-        elif int.from_bytes(found, "big") != SCHEMA:
+        format_ = int.from_bytes(found, "big") if found is not None else SCHEMA
+        if not OLDEST <= format_ <= SCHEMA:
             self.close()
             raise FrontierError(
-                f"the frontier in {folder} has format {int.from_bytes(found, 'big')}, this version reads {SCHEMA}: "
+                f"the frontier in {folder} has format {format_}, this version reads {OLDEST} to {SCHEMA}: "
                 "finish it with the version that began it, or start in a new folder"
             )
+        if format_ < SCHEMA:
+            self.put_meta(b"unplanned", b"")
+        if found is None or format_ < SCHEMA:
+            self.put_meta(b"schema", SCHEMA.to_bytes(2, "big"))
 
     def batch(self) -> WriteBatch:
         return WriteBatch(raw_mode=True)
@@ -137,6 +142,15 @@ def _open(folder: Path, cache_bytes: int) -> Rdict:
     families = {name: _options(cache, bloom=name not in RANGES) for name in FAMILIES}
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        strange = families_in(folder) - {*FAMILIES, "default"}
+    except Exception as error:  # rocksdict raises nothing more specific
+        raise FrontierError(f"The frontier in {folder} cannot be opened: {disk_trouble(error)}.") from error
+    if strange:
+        raise FrontierError(
+            f"the frontier in {folder} has parts that this version does not know ({', '.join(sorted(strange))}): "
+            "a newer version wrote it; finish it with that one, or start in a new folder"
+        )
+    try:
         return Rdict(str(folder), options=_options(cache, bloom=True), column_families=families)
     except Exception as error:  # rocksdict raises nothing more specific
         if any(words in str(error) for words in ("While lock file", "lock hold by")):
@@ -144,6 +158,11 @@ def _open(folder: Path, cache_bytes: int) -> Rdict:
                 f"{folder.parent} is being crawled by another process: stop that one first, or crawl into another folder"
             ) from error
         raise FrontierError(f"The frontier in {folder} cannot be opened: {disk_trouble(error)}.") from error
+
+
+def families_in(folder: Path) -> set[str]:
+    """The column families that a database has; none where there is no database yet."""
+    return set(Rdict.list_cf(str(folder))) if (folder / "CURRENT").exists() else set()
 
 
 def _options(cache: Cache, *, bloom: bool) -> Options:

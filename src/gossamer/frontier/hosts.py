@@ -64,13 +64,15 @@ class HostRecord(msgspec.Struct, array_like=True):
     """Whether its shape is written down."""
     gone: dict[str, str] = {}
     """Origins (a scheme, a port) that were given up, and why: those beside them are none the worse for it."""
+    trust: float = 1.0
+    """How far its sitemaps are believed: halved when a page that was said to have changed had not."""
 
 
 class HostSlot:
     """A host in memory: its record, the head of its queue, and where it stands."""
 
     __slots__ = (
-        "arrival", "bound", "by", "changes", "front", "head", "id", "leased", "more", "out", "owner", "peaks", "pending", "play", "ready_at", "record", "served", "shape",
+        "arrival", "bound", "by", "changes", "credit", "front", "head", "id", "leased", "more", "out", "overdue", "overdue_from", "owner", "peaks", "pending", "play", "ready_at", "record", "served", "shape",
     )  # fmt: skip
 
     def __init__(self, host_id: bytes, record: HostRecord, shape: HostShape) -> None:
@@ -101,6 +103,12 @@ class HostSlot:
         """Whether its robots.txt is being read: until then nothing else is asked."""
         self.ready_at = 0.0
         self.arrival = 0
+        self.credit = 0.0
+        """Revisits that it owes for new pages it was asked for."""
+        self.overdue: bool | None = None
+        """Whether URLs of it wait to be visited again; None: nobody has looked."""
+        self.overdue_from = b""
+        """None of them lies before this key."""
 
     def __lt__(self, other: "HostSlot") -> bool:
         return self.id < other.id  # equal times in the heap

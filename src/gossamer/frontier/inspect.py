@@ -23,10 +23,10 @@ from rocksdict import AccessType, Options, Rdict
 from gossamer.errors import FrontierError
 from gossamer.frontier import domains, keys
 from gossamer.frontier.contract import FailureView, HostView, RobotsFile, Stats, UrlView
-from gossamer.frontier.disk import ENTRY, SCHEMA
+from gossamer.frontier.disk import ENTRY, OLDEST, SCHEMA, families_in
 from gossamer.frontier.failures import LOOKS, reason_in, view_of, walk
 from gossamer.frontier.hosts import HostRecord, Play
-from gossamer.frontier.records import UrlRecord, decode_url
+from gossamer.frontier.records import UrlRecord, decode_url, visits_of
 from gossamer.frontier.rocks import RocksFrontier
 from gossamer.traps import HostShape, Trap, TrapRules
 from gossamer.url import host_of, origin_of, registrable_domain
@@ -91,11 +91,14 @@ class Ledger:
                 if attempt + 1 == ATTEMPTS:
                     shutil.rmtree(self._scratch, ignore_errors=True)
                     raise FrontierError(f"the frontier in {folder} cannot be read: {error}") from error
-        self._of = {name: self._db.get_column_family(name) for name in keys.FAMILIES}
+        here = families_in(folder)  # an older version had fewer
+        self._of = {name: self._db.get_column_family(name) for name in keys.FAMILIES if name in here}
         format_ = int.from_bytes(self._of["meta"].get(b"schema") or b"", "big")
-        if format_ not in (0, SCHEMA):
+        if format_ and not OLDEST <= format_ <= SCHEMA:
             self.close()
-            raise FrontierError(f"the frontier in {folder} has format {format_}, this version reads {SCHEMA}")
+            raise FrontierError(
+                f"the frontier in {folder} has format {format_}, this version reads {OLDEST} to {SCHEMA}"
+            )
 
     def __enter__(self) -> Self:
         return self
@@ -176,13 +179,24 @@ class Ledger:
             return None
         return UrlView(
             r.url, r.state, r.kind, r.depth, r.hops, r.found, r.via, r.attempts, r.status, r.error, r.detail, r.fetched,
-            r.again, r.place, r.copy_of, r.redirect, False,
+            r.again, r.place, r.copy_of, r.redirect, False, *visits_of(r),
         )  # fmt: skip
 
     def robots(self, url: str) -> RobotsFile | None:
         """The robots.txt that speaks for `url`, as last read."""
         raw = self._of["robots"].get(keys.host_id(origin_of(url)))
         return None if raw is None else _decode_robots(raw)
+
+    def next_due(self) -> float | None:
+        """The earliest time at which a known page is visited again; None when there is none."""
+        for key, _ in self._items("due") if "due" in self._of else ():
+            return int.from_bytes(key[:8], "big") / 1000
+        return None
+
+    @property
+    def planned(self) -> bool:
+        """Whether all pages have the times of their next visits: not those of an older version, until they are made."""
+        return "due" in self._of and self._of["meta"].get(b"unplanned") is None
 
     def failures(self) -> Counter[str]:
         """Why URLs were given up, counted over the first `FAILURES_READ` of them."""
@@ -223,6 +237,20 @@ class Ledger:
                 if raw is not None and len(raw) != ENTRY:
                     yield view_of(decode_url(raw), entry)
 
+    def pages(self, host: str | None = None) -> Iterator[tuple[UrlRecord, float]]:
+        """Every known URL, those of a host together, with how far its host's sitemaps are believed; a stream, however many there are."""
+        prefix = b"" if host is None else keys.host_id(host)
+        apart = ((key, raw) for key, raw in self._items("urls", prefix) if len(raw) != ENTRY)
+        current, trust = b"", 1.0
+        for key, raw in heapq.merge(apart, self._items("queue", prefix), key=lambda item: item[0][:8]):
+            if not key.startswith(prefix):
+                return
+            if key[:8] != current:
+                current = key[:8]
+                written = self._of["hosts"].get(current)
+                trust = 1.0 if written is None else _decode_host(written).trust
+            yield decode_url(raw), trust
+
     def _items(self, family: str, start: bytes = b"") -> Iterator[tuple[bytes, bytes]]:
         entries = self._of[family].iter()
         if start:
@@ -246,7 +274,7 @@ def _open(folder: Path, scratch: Path) -> Rdict:
             shutil.copyfile(file, mirror / file.name)
         elif file.name != "LOCK" and not file.name.startswith("LOG"):
             (mirror / file.name).symlink_to(file)
-    families = {name: _options() for name in keys.FAMILIES}
+    families = {name: _options() for name in families_in(folder)}
     return Rdict(
         str(mirror), options=_options(), column_families=families, access_type=AccessType.secondary(str(secondary))
     )

@@ -3,6 +3,8 @@
     urls       host(8) url(8)                       record of a known URL; while it is queued, only rank(2) order(8)
     queue      host(8) rank(2) order(8)             its record, while it is queued: a host's queue is one range
     waiting    ms(8) host(8) url(8)                 a URL to be queued again at a time
+    due        ms(8) host(8) url(8)                 a finished URL to be visited again at a time
+    overdue    host(8) ms(8) url(8)                 one whose time has come, and whose host has others before it
     hosts      host(8)                              record of a host
     shapes     host(8)                              what the host's URLs look like (traps)
     parked     class(1) ms(8) turn(4) host(8)       a host on disk with URLs queued, by front class, next-allowed time and arrival
@@ -20,12 +22,14 @@ the host comes first, the links of a page mostly fall into the same few blocks o
 
 from xxhash import xxh3_64_digest
 
-__all__ = ["FAMILIES", "host_id", "millis", "parked", "queued", "segment", "url_key", "waiting"]
+__all__ = ["FAMILIES", "host_id", "millis", "overdue", "parked", "queued", "segment", "url_key", "waiting"]
 
 FAMILIES = (
     "urls",
     "queue",
     "waiting",
+    "due",
+    "overdue",
     "hosts",
     "shapes",
     "parked",
@@ -57,6 +61,10 @@ def millis(at: float) -> bytes:
 
 def waiting(at: float, key: bytes) -> bytes:
     return millis(at) + key
+
+
+def overdue(at: float, key: bytes) -> bytes:
+    return key[:8] + millis(at) + key[8:]
 
 
 def parked(front: int, at: float, turn: int, host: bytes) -> bytes:

@@ -86,9 +86,16 @@ class LeaseBook:
         slot.peaks[worker] = max(slot.peaks.get(worker, 0), out)
         if kind is Kind.ROBOTS:
             return Lease(self._last, origin + "/robots.txt", kind, 0, 0, slot.record.tries + 1, deadline)
+        watch = record.watch
+        if watch is None:
+            return Lease(
+                self._last, record.url, kind, record.depth, record.hops, record.attempts + 1, deadline,
+                record.etag, record.last_modified, record.via, record.place, record.deaths,
+            )  # fmt: skip
         return Lease(
             self._last, record.url, kind, record.depth, record.hops, record.attempts + 1, deadline,
             record.etag, record.last_modified, record.via, record.place, record.deaths,
+            watch.history.visits, record.digest, record.likeness, watch.body,
         )  # fmt: skip
 
     def held_by(self, worker: str, lease: int) -> Held | None:
@@ -128,6 +135,12 @@ class LeaseBook:
 
     def has(self, url: str) -> bool:
         return any(held.record.url == url for held in self._held.values())
+
+    def record_of(self, url: str) -> UrlRecord | None:
+        """The record of a URL that is leased."""
+        return next(
+            (held.record for held in self._held.values() if held.record.url == url and held.kind < Kind.ROBOTS), None
+        )
 
     def hosts(self) -> Iterator[HostSlot]:
         """The host of each lease."""

@@ -70,6 +70,11 @@ def _cure(
                 batch.put(keys.waiting(record.again, key), b"", disk.to["waiting"])
         case "waiting-stray":
             batch.delete(key, disk.to["waiting"])
+        case "due-missing":
+            if (record := _record(disk, key)) is not None and record.watch is not None:
+                batch.put(keys.waiting(record.watch.due, key), b"", disk.to["due"])
+        case "due-stray" | "overdue-stray":
+            batch.delete(key, disk.to[flaw.kind.removesuffix("-stray")])
         case "failure-missing":
             if (record := _record(disk, key)) is not None:
                 batch.put(key, str(record.error or record.status).encode(), disk.to["failures"])
@@ -191,6 +196,10 @@ def queue_again(disk: Disk, key: bytes) -> bool:
         batch.delete(keys.segment(record.place.segment) + key, disk.to["unsealed"])
     batch.delete(key, disk.to["failures"])
     batch.delete(keys.waiting(record.again, key), disk.to["waiting"])
+    if record.watch is not None:
+        batch.delete(keys.waiting(record.watch.due, key), disk.to["due"])
+        batch.delete(keys.overdue(record.watch.due, key), disk.to["overdue"])
+        record.watch = None
     record.place, record.attempts, record.deaths, record.fetched = None, 0, 0, 0.0
     record.copy_of, record.stored = None, False
     # Without conditions: "not modified" would be no answer to a question for a body that we do not have.

@@ -1,12 +1,22 @@
 """Segments that are neither sealed nor abandoned: finished URLs whose bytes are not yet known to be durable."""
 
+from collections.abc import Iterator
+
 from rocksdict import WriteBatch
 
 from gossamer.frontier import keys
 from gossamer.frontier.contract import Place, Stored
 from gossamer.frontier.disk import Disk
+from gossamer.frontier.records import UrlRecord
 
-__all__ = ["OpenSegments"]
+__all__ = ["OpenSegments", "places"]
+
+
+def places(record: UrlRecord, segment: str) -> Iterator[Place]:
+    """What a URL has in a segment: what its last visit brought, or a visit before that."""
+    for place in (record.place, record.watch.place if record.watch is not None else None):
+        if place is not None and place.segment == segment:
+            yield place
 
 
 class OpenSegments:
@@ -29,11 +39,11 @@ class OpenSegments:
         held = self._open.pop(segment, [])
         for key in held:
             batch.delete(key, self._disk.to["unsealed"])
-        return [key[-16:] for key in held]
+        return [key[-16:] for key in dict.fromkeys(held)]  # a page may be visited twice within one
 
     def all(self) -> dict[str, list[Stored]]:
         found: dict[str, list[Stored]] = {}
         for segment, held in self._open.items():
-            records = (self._disk.url(key[-16:]) for key in held)
-            found[segment] = [Stored(r.url, r.place) for r in records if r is not None and r.place is not None]
+            records = (self._disk.url(key[-16:]) for key in dict.fromkeys(held))
+            found[segment] = [Stored(r.url, place) for r in records if r is not None for place in places(r, segment)]
         return found

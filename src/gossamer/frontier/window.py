@@ -61,6 +61,7 @@ class HostWindow:
         self.newcomers: deque[str] = deque(maxlen=NEWCOMERS)
         self.in_play = 0
         self._turn = 0
+        self._refilled = 0
         self._parked_from = [front.to_bytes(1, "big") for front in range(CLASSES)]
         """No parked host of a front class lies before this key."""
         stats.parked = sum(1 for _ in disk.items("parked"))
@@ -195,6 +196,13 @@ class HostWindow:
                 del slot.head[HEAD:]
                 slot.more, slot.bound = True, slot.head[-1][0]
 
+    def returned(self, slot: HostSlot, entry: bytes, record: UrlRecord) -> None:
+        """An entry that was leased is to be had again: into memory with it, unless it lies beyond what is there by now."""
+        slot.out.discard(entry)
+        self._fresh.setdefault(slot.id, {})[entry] = record
+        if not slot.more or entry <= slot.bound:
+            heapq.heappush(slot.head, (entry, record))
+
     def removed(self, slot: HostSlot, entry: bytes) -> None:
         """An entry was deleted from the host's queue on disk."""
         slot.out.discard(entry)
@@ -244,17 +252,16 @@ class HostWindow:
         for queue in due:
             queue.reverse()
         while room > 0 and any(due):
-            for turn in TURNS:
-                queue = due[turn] or next((q for q in due if q), [])
-                if not queue or room <= 0:
-                    break
-                key = queue.pop()
-                slot = self.find(key[13:])
-                assert slot is not None
-                self._parked_from[key[0]] = key
-                self._unpark(slot, batch)
-                self._enter(slot, batch, now)
-                room -= 1
+            # Turns go on where they were: from the start each time, the best class would have every place that gets free.
+            queue = due[TURNS[self._refilled % len(TURNS)]] or next(q for q in due if q)
+            self._refilled += 1
+            key = queue.pop()
+            slot = self.find(key[13:])
+            assert slot is not None
+            self._parked_from[key[0]] = key
+            self._unpark(slot, batch)
+            self._enter(slot, batch, now)
+            room -= 1
 
     def _due(self, front: int, most: int, now: bytes) -> list[bytes]:
         """The first parked hosts of a class whose time has come."""
@@ -266,7 +273,11 @@ class HostWindow:
 
     def settle(self, slot: HostSlot, batch: WriteBatch, now: float) -> None:
         """Put a host where it belongs after a lease went out or came back."""
-        if slot.play in (Play.READY, Play.TIMED, Play.PARKED):
+        if slot.play is Play.TIMED and self.had_its_turn(slot):
+            slot.play = (
+                Play.BUSY
+            )  # with several connections a host is seldom so at the end of a lease, and would never make room
+        elif slot.play in (Play.READY, Play.TIMED, Play.PARKED):
             return
         if slot.pending or slot.leased >= self._settings.politeness.connections:
             slot.play = Play.BUSY
@@ -276,9 +287,7 @@ class HostWindow:
             elif slot.play is Play.BUSY:
                 self._leave(slot, batch)
                 slot.play = Play.IDLE
-        elif slot.leased == 0 and (
-            (slot.served >= self._settings.host_turn and self._stats.parked) or self._takes_up_room(slot, now)
-        ):
+        elif slot.leased == 0 and (self.had_its_turn(slot) or self._takes_up_room(slot, now)):
             slot.record.cursor = slot.head[0][0]
             front = self._front(slot.record.cursor)
             self._leave(slot, batch)
@@ -288,6 +297,10 @@ class HostWindow:
                 pause = delay_of(slot.record.state, self._settings.politeness)
                 self.put_off(slot, now + pause)
             self.bench.put(slot, now)
+
+    def had_its_turn(self, slot: HostSlot) -> bool:
+        """Whether the host has been asked so often that one of those on disk is to take its place."""
+        return slot.leased == 0 and slot.served >= self._settings.host_turn and self._stats.parked > 0
 
     def _takes_up_room(self, slot: HostSlot, now: float) -> bool:
         """Whether the host has so long to wait that it had better do so on disk.

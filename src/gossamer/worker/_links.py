@@ -62,7 +62,8 @@ class Follower:
             return []
         found: list[Link] = []
         depth = lease.depth + 1
-        new = self._new
+        # A page that has changed is asked all over again: what it links to may have been given up as gone since.
+        new = self.admits if lease.visits else self._new
         for link in page.links:
             if link.kind == "link" and _LINK_RELS.isdisjoint(link.rel.split()):
                 continue
@@ -88,10 +89,12 @@ class Follower:
     def of_sitemap(self, sitemap: Sitemap, lease: Lease) -> list[Link]:
         """Pages and further sitemaps that a sitemap names; pages count as one link away from the seeds."""
         found: list[Link] = []
+        new = self.admits if lease.visits else self._new
         for entry in sitemap.entries:
             url = canonicalize(entry.url, self._settings.url)
-            if self._new(url, 1):
-                found.append(Link(url, 1, entry.priority if entry.priority is not None else 0.5))
+            if new(url, 1):
+                priority = entry.priority if entry.priority is not None else 0.5
+                found.append(Link(url, 1, priority, lastmod=entry.lastmod or 0.0, changefreq=entry.changefreq))
         if lease.depth < SITEMAP_DEPTH:
             for child in sitemap.children:
                 url = canonicalize(child.url, self._settings.url)

@@ -84,9 +84,11 @@ def capture_of(
     *,
     stored: bool,
     unread: bool = False,
+    same: Revisit | None = None,
 ) -> Capture:
-    """The exchange as the WARC keeps it."""
-    exact = copy is not None and not copy.near
+    """The exchange as the WARC keeps it; `same` is the capture of an earlier visit that it repeats."""
+    if copy is not None and not copy.near:
+        same = Revisit(copy.url, copy.at)
     kind = UNREAD if unread else lease.kind.name.lower()
     notes = Notes(
         via=lease.via or "",
@@ -105,7 +107,7 @@ def capture_of(
         payload_digest=digest or warc_digest(answer.body),
         address=answer.address,
         truncated=answer.truncated,
-        duplicate=Revisit(copy.url, copy.at) if copy is not None and exact else None,
+        duplicate=same,
         body_stored=stored,
         notes=notes,
     )

@@ -19,13 +19,13 @@ import msgspec
 from gossamer.errors import GossamerError
 from gossamer.fetch import Failure, Fetcher, Request, Response
 from gossamer.fingerprint import digest, warc_digest, warc_form
-from gossamer.frontier import Content, Copy, Done, Kept, Kind, Lease, Link, Place
+from gossamer.frontier import Body, Content, Copy, Done, Kept, Kind, Lease, Link, Place
 from gossamer.outcome import Action, ErrorClass, Outcome, for_error, for_status, retry_wait, settled
 from gossamer.parse import Page
 from gossamer.scope import Scope
 from gossamer.settings import NearDuplicates, Settings
 from gossamer.sitemap import parse_sitemap
-from gossamer.store import Capture, Location, Store, StoreError, read
+from gossamer.store import Capture, Location, Revisit, Store, StoreError, read
 from gossamer.url import LinkMemory, origin_of
 from gossamer.worker._bearings import Bearings, bearings, likeness_of
 from gossamer.worker._counts import Counts, peak_memory
@@ -254,8 +254,10 @@ class Worker:
             self._turns.taken(began)
         wanted = content is not None
         copy = None
+        sent = "" if answer.content is answer.body else digest
+        if lease.visits and (action is Action.NOT_MODIFIED or _same(lease, content, sent, action)):
+            return self._unchanged(lease, answer, at)
         if content is not None and action is Action.DONE:
-            sent = "" if answer.content is answer.body else digest
             copy = await self._copy_of(Content(lease.url, content, simhash, at, sent))
         near = copy is not None and copy.near
         stored = wanted and not (near and settings.near_duplicates is NearDuplicates.SKIP)
@@ -284,6 +286,35 @@ class Worker:
             place=self._place(location), etag=row.etag, last_modified=row.last_modified, digest=content,
             copy_of=copy.url if copy is not None else None, redirect=redirect, address=address_of(answer, self._settings), links=links, stored=kept,
             likeness=likeness, kin=stands.kin, known=stands.known, outward=stands.outward,
+            body=_body_of(lease, at, sent, copy, kept=kept),
+            changed=self._has_changed(lease, content, likeness) if lease.visits and action is Action.DONE else None,
+        )  # fmt: skip
+
+    def _has_changed(self, lease: Lease, content: bytes | None, likeness: int | None) -> bool:
+        """Whether a page counts as changed since the last visit; by choice only its text does."""
+        alike = likeness is not None and likeness == lease.likeness
+        return content != lease.digest and not (self._settings.recrawl.ignore_boilerplate and alike)
+
+    def _unchanged(self, lease: Lease, answer: Response, at: float) -> Done:
+        """A page is as it was at the last visit, as the server says or its digest: a revisit record, and nothing else changes."""
+        body, outcome = lease.body, for_status(304)
+        same, digest = None, warc_form(lease.digest) if lease.digest is not None else ""
+        if body is not None:
+            same = Revisit(
+                body.url, body.at, "server-not-modified" if answer.status == 304 else "identical-payload-digest"
+            )
+            digest = body.sent or digest
+        capture = capture_of(lease, answer, at, outcome, None, digest, stored=same is not None, same=same)
+        page = lease.kind is Kind.PAGE
+        location = self._store.append(capture, row_follows=page)
+        self._stored_since += 1
+        if page:
+            self._store.add_row(row_of(capture, location, None, None, None, self._settings))
+            self._count(answer, None, kept=False)
+        return Done(
+            lease.id, Action.NOT_MODIFIED, answer.status, None, outcome.reason, seconds=answer.timings.total,
+            size=_downloaded(lease, answer), retry_after=answer.header("retry-after"), etag=answer.header("etag"),
+            last_modified=answer.header("last-modified"), address=address_of(answer, self._settings),
         )  # fmt: skip
 
     def _elsewhere(self, lease: Lease, answer: Response) -> tuple[str | None, ErrorClass | None]:
@@ -337,17 +368,26 @@ class Worker:
         robots = await self._robots.of(origin_of(lease.url), self._clock())
         if not robots.allows(self._settings.user_agent, lease.url):
             return self._refused(lease, ErrorClass.ROBOTS_DENIED)
-        answer = await self._fetcher.fetch(Request(lease.url, max_body=SITEMAP_BYTES))
+        at = self._clock()
+        answer = await self._fetcher.fetch(Request(lease.url, _conditions(lease), max_body=SITEMAP_BYTES))
         if isinstance(answer, Failure):
             return self._failed(lease, for_error(answer.error), answer.error, answer.detail, answer)
         outcome = for_status(answer.status)
         action = settled(outcome, lease.attempt)
         if action in (Action.RETRY, Action.DEFER_HOST):
             return self._failed(lease, outcome, None, outcome.reason, answer)
-        place = self._archive(lease, answer)
+        content, sent = _digests(answer)
+        sent = "" if answer.content is answer.body else sent
+        if lease.visits and (action is Action.NOT_MODIFIED or _same(lease, content, sent, action)):
+            return self._unchanged(lease, answer, at)
+        place = self._archive(lease, answer, at)
         if lease.deaths and action is Action.DONE and answer.body:
             lease = await self._secured(lease, answer, place)
-        return await self._read_sitemap(lease, answer, action, place)
+        done = await self._read_sitemap(lease, answer, action, place)
+        if action is not Action.DONE:
+            return done
+        body = Body(lease.url, at, sent) if answer.body else None
+        return msgspec.structs.replace(done, digest=content, body=body)
 
     async def _read_sitemap(self, lease: Lease, answer: Response, action: Action, place: Place) -> Done:
         links: list[Link] = []
@@ -372,13 +412,14 @@ class Worker:
         return Done(
             lease.id, action, answer.status, seconds=answer.timings.total, size=_downloaded(lease, answer), place=place,
             address=address_of(answer, self._settings), links=tuple(links), retry_after=answer.header("retry-after"),
+            etag=answer.header("etag"), last_modified=answer.header("last-modified"),
         )  # fmt: skip
 
-    def _archive(self, lease: Lease, answer: Response) -> Place:
+    def _archive(self, lease: Lease, answer: Response, at: float = 0.0) -> Place:
         """Keep an answer that is no page: it belongs into the WARC, not into the table."""
         outcome = for_status(answer.status)
         stored = bool(answer.body) and answer.status < 400
-        capture = capture_of(lease, answer, self._clock(), outcome, None, "", stored=stored)
+        capture = capture_of(lease, answer, at or self._clock(), outcome, None, "", stored=stored)
         location = self._store.append(capture, row_follows=False)
         self._stored_since += 1
         return self._place(location)
@@ -489,6 +530,19 @@ def _outcome_of(answer: Response) -> tuple[Outcome, ErrorClass | None]:
 def _downloaded(lease: Lease, answer: Response) -> int:
     """Bytes that the answer has cost; what was stored before it was read is counted already."""
     return len(answer.body) if lease.place is None else 0
+
+
+def _body_of(lease: Lease, at: float, sent: str, copy: Copy | None, *, kept: bool) -> Body | None:
+    """The capture that has a page's bytes: its own, or that of the page which it copies."""
+    if kept:
+        return Body(lease.url, at, sent)
+    return Body(copy.url, copy.at, sent) if copy is not None and not copy.near else None
+
+
+def _same(lease: Lease, content: bytes | None, sent: str, action: Action) -> bool:
+    """Whether an answer is, byte for byte as it was sent, the one that an earlier visit stored."""
+    same = action is Action.DONE and content is not None and content == lease.digest
+    return same and lease.body is not None and lease.body.sent == sent
 
 
 def _conditions(lease: Lease) -> tuple[tuple[str, str], ...]:
