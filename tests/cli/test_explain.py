@@ -136,7 +136,9 @@ def test_a_page_that_is_done_is_stored_where_the_story_says(site: Site, crawled:
     for name in ("title", "language", "media_type", "digest", "link_count"):
         assert told.facts("answer")[name] == row[name]
     assert told.facts("host")["fetched"] >= 1
-    assert told.facts("next") == {"again": None}
+    again = told.facts("next")
+    assert (again["visits"], again["changes"]) == (1, 0)
+    assert again["again"] > 1.7e9, "it is settled, and has the time of its next visit"
     command = shlex.split(told.steps["stored"]["notes"][-1])
     assert run(*command[1:]) == 0
     assert run.raw == capture.body

@@ -416,7 +416,7 @@ DAMAGE: list[tuple[Damaging, set[str]]] = [
     (_on_disk(never_sealed), {"unsealed"}),
     (_on_disk(place_of_another), {"bytes-lost"}),
     (_on_disk(not_stored_after_all), {"stored-wrong", "books-wrong"}),
-    (_on_disk(forgotten), {"capture-unknown", "content-exact", "books-wrong"}),
+    (_on_disk(forgotten), {"capture-unknown", "content-exact", "due-stray", "books-wrong"}),
     (_on_disk(content_of_nobody), {"content-exact", "content-near"}),
     (_on_disk(robots_unreadable), {"robots-unreadable"}),
 ]

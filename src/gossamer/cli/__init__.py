@@ -28,7 +28,7 @@ def main(arguments: list[str] | None = None) -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if arguments is None and isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a title that the terminal has no letters for is no fault
-    if arguments is None and sys.argv[1:2] == ["crawl"]:
+    if arguments is None and sys.argv[1:2] in (["crawl"], ["recrawl"]):
         sys.meta_path.insert(0, _Unneeded)
         # pyarrow's own allocator takes memory from the system in large pieces, which have to be zeroed: 0.05 s.
         os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")

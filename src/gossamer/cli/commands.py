@@ -16,7 +16,21 @@ from gossamer.errors import ConfigError, GossamerError, InvalidURL
 
 __all__ = ["COMMANDS", "HELP", "Command", "Help", "parser_of", "run"]
 
-COMMANDS = ("crawl", "status", "hosts", "pages", "cat", "explain", "failures", "changes", "verify", "reparse", "demo")
+COMMANDS = (
+    "crawl",
+    "recrawl",
+    "status",
+    "hosts",
+    "pages",
+    "cat",
+    "explain",
+    "failures",
+    "changes",
+    "freshness",
+    "verify",
+    "reparse",
+    "demo",
+)
 
 FAULT, USAGE = 1, 2
 
@@ -27,6 +41,7 @@ usage: gossamer COMMAND [OPTIONS]
 
 Crawl:
   crawl SEED...     crawl from these URLs into a folder, or go on with a crawl that stopped
+  recrawl DIR       visit again what is due, once; crawl --continuous does so without end
   demo              a synthetic web on this machine, to try things on; --crawl crawls it too
 
 Look at a crawl, while it runs or after:
@@ -37,6 +52,7 @@ Look at a crawl, while it runs or after:
   explain DIR URL   the whole story of a URL: found where, tried when, kept where, or excluded by which rule
   failures DIR      the URLs that were given up: how many and why; --requeue tries them again
   changes DIR       what later visits found: new, changed (with what differs), gone, moved; as text, JSON lines or a feed
+  freshness DIR     how many pages are up to date, as an estimate; ages, visits, budget, and a chart
 
 Look after a crawl that is stopped:
   verify DIR        is it whole: records, digests, rows, books; --repair cures what is not

@@ -25,6 +25,9 @@ GROUPS = {
     "when to stop (a later run goes on)": (
         "max_pages", "max_pages_per_host", "max_seconds", "max_bytes", "max_wait",
     ),
+    "again (times of next visits are kept in any case)": (
+        "continuous", "recrawl_policy", "recrawl_share", "revisit_every", "visits_per_day",
+    ),
     "how gently": ("delay", "host_connections", "patience", "user_agent", "contact"),
     "what to keep": ("text", "near_duplicates"),
     "how fast": ("workers", "concurrency", "hosts_in_memory", "frontier_cache"),
@@ -35,7 +38,8 @@ GROUPS = {
 _METAVAR = {
     "include": "REGEX", "exclude": "REGEX", "connect_to": "HOST:PORT", "proxy": "URL", "nameservers": "ADDRESS",
     "user_agent": "TEXT", "contact": "URL|EMAIL", "max_bytes": "SIZE", "frontier_cache": "SIZE", "max_seconds": "TIME", "max_wait": "TIME",
-    "delay": "SECONDS", "patience": "FACTOR",
+    "delay": "SECONDS", "patience": "FACTOR", "revisit_every": "TIME", "recrawl_share": "PART",
+    "recrawl_policy": "optimal|adaptive|fixed",
 }  # fmt: skip
 _SPELLED = {"nameservers": "--nameserver"}
 _MORE = {
@@ -46,12 +50,14 @@ _MORE = {
     "frontier_cache": "K, M, G or T may follow.",
     "max_seconds": "s, m, h or d may follow.",
     "max_wait": "s, m, h or d may follow.",
+    "revisit_every": "Given alone, it means --recrawl-policy fixed. s, m, h or d may follow.",
 }
 _SCALES = {
     "max_bytes": {"k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12},
     "frontier_cache": {"k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12},
     "max_seconds": {"s": 1, "m": 60, "h": 3_600, "d": 86_400},
     "max_wait": {"s": 1, "m": 60, "h": 3_600, "d": 86_400},
+    "revisit_every": {"s": 1, "m": 60, "h": 3_600, "d": 86_400},
 }
 
 
@@ -138,7 +144,7 @@ def value_of(name: str, text: str, option: str) -> Any:
             return msgspec.convert([part.strip() for part in text.split(",") if part.strip()], hint)
         return msgspec.to_builtins(msgspec.convert(_scaled(name, text), hint, strict=False))
     except msgspec.ValidationError as error:
-        raise ConfigError(f"{option} cannot be {text!r}: {_expected(kind, str(error))}") from None
+        raise ConfigError(f"{option} cannot be {text[:100]!r}: {_expected(kind, str(error))[:500]}") from None
 
 
 def _unannotated(hint: Any) -> Any:
@@ -178,6 +184,8 @@ def given_settings(given: argparse.Namespace) -> dict[str, Any]:
         elif said is not None:
             found[name] = said
     found.update(set_value(text) for text in given.set or ())
+    if "revisit_every" in found:
+        found.setdefault("recrawl_policy", "fixed")
     return found
 
 
@@ -186,7 +194,7 @@ def set_value(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     name = name.strip().replace("-", "_")
     if not equals:
-        raise ConfigError(f"--set wants NAME=VALUE, and {text!r} has no =")
+        raise ConfigError(f"--set wants NAME=VALUE, and {text[:100]!r} has no =")
     if name not in _all_names():
         from gossamer.settings import merge
 

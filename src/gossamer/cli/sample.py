@@ -75,6 +75,7 @@ class Sampler:
         self._wall = wall
         self._started = clock()
         self._base: int | None = None if crawl.folder.frontier.exists() else 0
+        self._base_again = 0
         self._points: deque[_Point] = deque()
         self._slowest: tuple[HostView, ...] = ()
         self._slowest_at = -HOSTS_EVERY
@@ -98,9 +99,10 @@ class Sampler:
         own = usage.ru_utime + usage.ru_stime
         alone = self._crawl.settings.workers == 0
         if self._base is None:
-            self._base = stats.fetched
+            self._base, self._base_again = stats.fetched, stats.revisits
         hosts = standing(desk.frontier)
-        point = _Point(now, stats.fetched, stats.size, together.cpu, own, _machine(), hosts)
+        visits = stats.fetched + stats.revisits
+        point = _Point(now, visits, stats.size, together.cpu, own, _machine(), hosts)
         self._points.append(point)
         while len(self._points) > 2 and now - self._points[1].at >= SPAN:
             self._points.popleft()
@@ -133,8 +135,8 @@ class Sampler:
             counts=together,
             hosts=hosts,
             slowest=self._slowest,
-            pages_now=(stats.fetched - first.pages) / span if len(self._points) > 1 else 0.0,
-            pages_mean=(stats.fetched - self._base) / elapsed,
+            pages_now=(visits - first.pages) / span if len(self._points) > 1 else 0.0,
+            pages_mean=(visits - self._base - self._base_again) / elapsed,
             bytes_now=(stats.size - first.size) / span if len(self._points) > 1 else 0.0,
             worker_cpu=worker_cpu,
             parent_cpu=parent_cpu,

@@ -29,6 +29,9 @@ _STATES = {
 }
 
 
+_AGAIN = ("revisits", "changed", "unchanged", "back", "retired", "revisiting", "due", "overdue")
+
+
 class Held(msgspec.Struct, frozen=True):
     """Files of one part of the folder."""
 
@@ -54,6 +57,8 @@ class Standing(msgspec.Struct, frozen=True):
     hosts: int
     trapped: int
     failures: dict[str, int]
+    again: dict[str, int]
+    next_due: float | None
     budget: dict[str, float]
     disk: dict[str, Held]
 
@@ -87,10 +92,11 @@ def look(path: Path) -> Standing:
     crawled = folder.load()
     process = holder(folder.frontier)
     last = LastRun.load(path) if process is None else None
-    stats, failures = Stats(), dict[str, int]()
+    stats, failures, next_due = Stats(), dict[str, int](), None
     try:
         with Ledger(folder.frontier) as ledger:
             stats = ledger.stats()
+            next_due = ledger.next_due()
             failures = dict(ledger.failures().most_common(10))
     except FrontierError:
         if folder.frontier.exists() and any(folder.frontier.iterdir()):
@@ -111,6 +117,8 @@ def look(path: Path) -> Standing:
         hosts=stats.hosts,
         trapped=stats.trapped,
         failures=failures,
+        again={name: getattr(stats, name) for name in _AGAIN},
+        next_due=next_due,
         budget=_budget(crawled),
         disk={name: _held(path / name) for name in ("warc", "pages", "frontier")},
     )
@@ -153,12 +161,26 @@ def _lines(s: Standing, now: float) -> list[str]:
     if s.trapped:
         lines.append(f"  {s.trapped:>12,}  in traps    not taken in: endless calendars, session ids and the like")
     lines += ["", f"  {s.fetched:>12,}  pages answered, {size(s.bytes)}; {s.duplicates:,} of them copies"]
+    if s.again["revisits"]:
+        found = ", ".join(
+            f"{s.again[name]:,} {name}" for name in ("changed", "unchanged", "back", "retired") if s.again[name]
+        )
+        lines.append(f"  {s.again['revisits']:>12,}  visits to known pages" + (f": {found}" if found else ""))
+    late = s.again["overdue"] + s.again["revisiting"]
+    if late or s.next_due is not None:
+        first = f", the first {_in(s.next_due - now)}" if s.next_due is not None else ""
+        late_ = f"; {late:,} more are due and wait for their host" if late else ""
+        lines.append(f"  {s.again['due']:>12,}  to be visited again{first}{late_}")
     if s.failures:
         reasons = ", ".join(f"{plain(reason)} {number:,}" for reason, number in s.failures.items())
         lines.append(f"  {'':>12}  failed: {reasons}")
     lines.append("")
     lines += [f"  {size(held.bytes):>12}  {name} ({held.files:,} files)" for name, held in s.disk.items()]
     return lines
+
+
+def _in(seconds: float) -> str:
+    return f"in {duration(seconds)}" if seconds > 0 else f"due for {duration(-seconds)}"
 
 
 def _spent(name: str, most: float, now: float | None) -> str:

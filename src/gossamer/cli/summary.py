@@ -88,6 +88,10 @@ def summary(report: Report, pages: int, folder: Path, settings: Settings, *, col
     )
     trapped = f", {report.trapped:,} URLs in traps" if report.trapped else ""
     lines = [f"{bold}{ending_words(report)}{off}", f"  {got}", f"  in {took}", f"  {kept}{trapped}"]
+    if report.revisits:
+        lines.append(
+            f"  {report.revisits:,} visits to known pages: {report.changed:,} changed, {report.unchanged:,} unchanged"
+        )
     left = report.queued + report.waiting
     if left:
         lines.append(f"  {left:,} URLs are left, of {report.urls_seen:,} seen")

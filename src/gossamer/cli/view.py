@@ -123,6 +123,11 @@ def frame(s: Sample, title: str, settings: Settings, history: list[float], width
         ),
     )
     yield 2, _line("queue", f"{stats.queued:>11,}", f"{stats.waiting:,} to be tried again" if stats.waiting else "")
+    if stats.revisits or stats.revisiting or settings.recrawl.continuous:
+        yield 4, _line(
+            "again", f"{stats.revisits:>11,} visits", f"{stats.changed:,} changed", f"{stats.unchanged:,} unchanged",
+            f"{stats.back:,} back" if stats.back else "", f"{stats.revisiting + stats.overdue:,} due now", f"{stats.due:,} later",
+        )  # fmt: skip
     yield 3, _line(
         "hosts", f"{stats.in_play:>11,} in play", f"{s.hosts.busy:,} busy", f"{s.hosts.ready:,} ready", f"{s.hosts.waiting:,} waiting",
         f"{stats.parked:,} on disk" if stats.parked else "", f"{stats.hosts:,} known",

@@ -2,6 +2,6 @@
 
 from gossamer.crawl.desk import Desk, Ending
 from gossamer.crawl.folder import Crawled, Folder
-from gossamer.crawl.run import Crawl, Report, Seeds
+from gossamer.crawl.run import Again, Crawl, Report, Seeds
 
-__all__ = ["Crawl", "Crawled", "Desk", "Ending", "Folder", "Report", "Seeds"]
+__all__ = ["Again", "Crawl", "Crawled", "Desk", "Ending", "Folder", "Report", "Seeds"]

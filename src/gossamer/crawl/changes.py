@@ -218,6 +218,12 @@ class Changes:
         [(found,)] = self._parts.execute("SELECT epoch_ms(max(fetched_at)) FROM pages")
         return None if found is None else found / 1_000
 
+    def over_time(self, seconds: float) -> list[tuple[int, str, bool, int]]:
+        """How many visits there were in each stretch of so many seconds back from `until`: which stretch (0 is the last), what they
+        found, whether the URL had been visited before, and the count. Answers that say nothing about a page are left out."""
+        sql = "SELECT ((? - epoch_ms(seen_at)) // ?)::BIGINT, kind, before_at IS NOT NULL, count(*) FROM judged GROUP BY ALL ORDER BY ALL"
+        return self._parts.execute(sql, [round(self._asked.until * 1_000) - 1, round(seconds * 1_000)])
+
     def _told(self, found: Sequence[tuple[Kind, int, int | None, int | None]]) -> Iterator[Change]:
         comparable = {
             place

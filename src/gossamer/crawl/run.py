@@ -1,6 +1,7 @@
 """A whole crawl on one machine: open the folder, mend what a crash left, take in the seeds, run, and say what came of it."""
 
 import asyncio
+import itertools
 import os
 import resource
 import time
@@ -9,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from gossamer import __version__
+from gossamer.crawl import memory
 from gossamer.crawl.clock import SteadyClock
 from gossamer.crawl.desk import Desk, Ending
 from gossamer.crawl.folder import Crawled, Folder
@@ -23,9 +25,10 @@ from gossamer.store import Location, Store, StoreError, read, recover
 from gossamer.url import canonicalize, host_of, resolve
 from gossamer.worker import Counts, Worker, peak_memory, row_maker
 
-__all__ = ["Crawl", "Report", "Seeds"]
+__all__ = ["Again", "Crawl", "Report", "Seeds"]
 
 FRONTIER_SYNC = 1.0
+TRIM_EVERY = 60
 
 
 class Seeds(msgspec.Struct, frozen=True):
@@ -59,6 +62,13 @@ def _port(url: str) -> int:
     return int(port) if port.isdigit() else {"http": 80, "https": 443}[scheme]
 
 
+class Again(msgspec.Struct, frozen=True):
+    """One pass over pages that are known: those that are due."""
+
+    older_than: float | None = None
+    """And those last visited longer ago than this (seconds); 0 for all."""
+
+
 class Report(msgspec.Struct, frozen=True):
     """What a crawl came to, or stands at."""
 
@@ -79,16 +89,23 @@ class Report(msgspec.Struct, frozen=True):
     cpu_seconds: float
     peak_memory: int
     worker_deaths: int
+    revisits: int = 0
+    """Visits to known pages, over all runs; so are the next two."""
+    changed: int = 0
+    unchanged: int = 0
+    next_due: float | None = None
+    """When the next page is to be visited again (Unix seconds)."""
 
 
 class Crawl:
     """One run of a crawl."""
 
-    def __init__(self, folder: Folder, crawled: Crawled, seeds: Seeds) -> None:
+    def __init__(self, folder: Folder, crawled: Crawled, seeds: Seeds, again: Again | None = None) -> None:
         self.folder = folder
         self.settings = crawled.settings
         self.seeds = seeds
         self._crawled = crawled
+        self._again = again
         self._clock = SteadyClock()
         self._started = time.monotonic()
         self._supervisor: Supervisor | None = None
@@ -103,8 +120,10 @@ class Crawl:
             self._nursery = Nursery(main)
 
     @classmethod
-    def prepare(cls, path: Path, given: list[str], settings: Settings, *, force: bool = False) -> "Crawl":
-        """A crawl in a new folder, or the one that is there already, continued."""
+    def prepare(
+        cls, path: Path, given: list[str], settings: Settings, *, force: bool = False, again: Again | None = None
+    ) -> "Crawl":
+        """A crawl in a new folder, or the one that is there already, continued; `again`: one pass over what it knows."""
         seeds = Seeds.of(given, settings)
         folder = Folder(path)
         if folder.exists():
@@ -115,7 +134,7 @@ class Crawl:
                 raise InvalidURL("there is nothing to crawl: name at least one URL")
             crawled = Crawled(__version__, time.time(), seeds.urls, settings)
         folder.save(crawled)
-        return cls(folder, crawled, seeds)
+        return cls(folder, crawled, seeds, again)
 
     async def run(self) -> Report:
         """Crawl until it is over; the report says why it is."""
@@ -124,6 +143,7 @@ class Crawl:
         try:
             self._clock.begin_after(frontier.written_at())
             await self._mend(frontier)
+            await self._plan_revisits(frontier)
             desk = self.desk = Desk(frontier, settings, self._clock)
             if self._stopped:
                 desk.end(Ending.INTERRUPTED)
@@ -142,6 +162,22 @@ class Crawl:
             except FrontierError:
                 if self.desk is None or self.desk.ending is not Ending.FAULT:  # else the disk's refusal is told already
                     raise
+
+    async def _plan_revisits(self, frontier: RocksFrontier) -> None:
+        """What this run visits again: for ever what becomes due, or once what is due now."""
+        if self._again is None and not self.settings.recrawl.continuous:
+            return
+        while await frontier.plan_older(self._clock()):  # a folder of an older version
+            pass
+        if self._again is None:
+            return
+        now = self._clock()
+        after: str | None = "" if self._again.older_than is not None else None
+        while after is not None:
+            before = now - (self._again.older_than or 0.0)
+            after = (await frontier.bring_forward(now, before, after=after)).after
+            await asyncio.sleep(0)
+        await frontier.revisit(now)
 
     async def _run_processes(self, desk: Desk) -> None:
         count = self.settings.workers or len(os.sched_getaffinity(0))
@@ -169,9 +205,11 @@ class Crawl:
 
     async def _sync_regularly(self, frontier: RocksFrontier, desk: Desk) -> None:
         try:
-            while True:
+            for number in itertools.count(1):
                 await asyncio.sleep(FRONTIER_SYNC)
                 await asyncio.to_thread(frontier.sync, self._clock())
+                if number % TRIM_EVERY == 0:
+                    await asyncio.to_thread(memory.give_back)
         except Exception as error:
             desk.end(Ending.FAULT, sentence_of(error))
 
@@ -232,6 +270,10 @@ class Crawl:
             cpu_seconds=round(own + workers, 3),
             peak_memory=max([peak_memory(), *(c.memory for c in counts)]),
             worker_deaths=self._supervisor.deaths if self._supervisor is not None else 0,
+            revisits=stats.revisits,
+            changed=stats.changed,
+            unchanged=stats.unchanged,
+            next_due=await self.desk.frontier.next_due(),
         )
 
 

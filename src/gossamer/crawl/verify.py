@@ -222,7 +222,7 @@ class _Store:
         if record is None:
             self._finding(Finding("capture-unknown", *where))
         elif record.state is State.QUEUED or record.state is State.WAITING:
-            self._found.again += 1
+            self._found.again += record.watch is None
             if here:  # stored and not read yet: its row comes when it is
                 due.pop(location.offset, None)
         elif here:

@@ -31,7 +31,7 @@ class Parts:
 
         pages = (folder / "pages").resolve()
         self._files = sorted(str(path) for path in pages.glob("*.parquet"))
-        self._spill = tempfile.TemporaryDirectory(prefix="gossamer-", ignore_cleanup_errors=True)
+        self._spill = tempfile.TemporaryDirectory(prefix="gossamer-steps-", ignore_cleanup_errors=True)
         try:
             self._connection = _connection(folder, list(self._statements(pages, memory)))
         except BaseException:

@@ -9,7 +9,7 @@ from gossamer.crawl.story._traps import lost_trap
 from gossamer.crawl.story._values import Step, counted, moment, span
 from gossamer.frontier import Order, State
 from gossamer.frontier.order import CLASSES, front_class
-from gossamer.frontier.records import UrlRecord
+from gossamer.frontier.records import UrlRecord, Watch
 from gossamer.url import origin_of
 
 __all__ = ["next_step"]
@@ -33,7 +33,25 @@ def next_step(scene: Scene, record: UrlRecord) -> Step:
             "nothing: it is on the list of failures; what puts it back into the queue of a crawl that is stopped:"
         )
         return Step("next", sentence, (command,), {"again": None})
+    if record.watch is not None and record.watch.due:
+        return _again(scene, record, record.watch)
+    if record.watch is not None and record.watch.gone:
+        sentence = f"nothing: it was found gone {counted(record.watch.gone, 'time')} in a row, and is visited again only if it is linked to anew"
+        return Step("next", sentence, (), {"again": None})
     return Step("next", "nothing: it is settled", (), {"again": None})
+
+
+def _again(scene: Scene, record: UrlRecord, watch: Watch) -> Step:
+    left, history = watch.due - scene.now, watch.history
+    when = f"due at {moment(watch.due)}, " + (f"in {span(left)}" if left > 0 else f"{span(-left)} ago")
+    found = f"{counted(history.visits, 'visit')} found it so far, {history.changes:,} of them changed"
+    gone = f"; the last {counted(watch.gone, 'one')} found it gone" if watch.gone else ""
+    command = f"gossamer recrawl {shlex.quote(str(scene.path))}"
+    notes = (
+        () if scene.process is not None else ("the crawl is not running; what is due is visited again with:", command)
+    )
+    facts = {"again": watch.due, "visits": history.visits, "changes": history.changes}
+    return Step("next", f"it is settled, and its next visit is {when}: {found}{gone}", notes, facts)
 
 
 def _queued(scene: Scene, record: UrlRecord) -> Step:
