@@ -11,7 +11,19 @@ import gossamer
 ROOT = Path(gossamer.__file__).parent
 
 # A package may import from its own layer (without a cycle) and from the layers above it in this list.
-PURE = ("url", "robots", "sitemap", "parse", "fingerprint", "traps", "politeness", "recrawl", "outcome", "scope", "importance")
+PURE = (
+    "url",
+    "robots",
+    "sitemap",
+    "parse",
+    "fingerprint",
+    "traps",
+    "politeness",
+    "recrawl",
+    "outcome",
+    "scope",
+    "importance",
+)
 LAYERS = (
     ("errors", "_native"),
     PURE,

@@ -75,7 +75,9 @@ KINDS = {
     "queue-unreadable": Known("An entry of the queue cannot be read.", "copies it to DIR/damaged and removes it"),
     "waiting-missing": Known("A URL waits for a time at which nobody would look for it.", "enters its time"),
     "waiting-stray": Known("A time is entered for a URL that does not wait for it.", "removes the entry"),
-    "due-missing": Known("A page is to be visited again at a time at which nobody would look for it.", "enters its time"),
+    "due-missing": Known(
+        "A page is to be visited again at a time at which nobody would look for it.", "enters its time"
+    ),
     "due-stray": Known("A next visit is entered for a URL that does not wait for it.", "removes the entry"),
     "overdue-stray": Known("A visit that is due is entered for a URL that does not wait for it.", "removes the entry"),
     "failure-missing": Known("A URL was given up and is not on the list of failures.", "enters it"),
