@@ -91,7 +91,9 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = 0.1
     workers: Annotated[
         Workers | None,
-        Meta(description="Worker processes; one a core when absent, 0 runs all in one process."),
+        Meta(
+            description="Worker processes; when absent as many as there is work for, up to one a core; 0 runs all in one process."
+        ),
     ] = None
     concurrency: Annotated[int, Meta(description="Pages in flight in each worker.", ge=1, le=10_000)] = 128
     contact: Annotated[

@@ -6,7 +6,6 @@ are many, are looked up every few seconds only.
 """
 
 import contextlib
-import os
 import resource
 import time
 from collections import deque
@@ -79,8 +78,6 @@ class Sampler:
         self._points: deque[_Point] = deque()
         self._slowest: tuple[HostView, ...] = ()
         self._slowest_at = -HOSTS_EVERY
-        settings = crawl.settings
-        self._workers = 1 if settings.workers == 0 else settings.workers or len(os.sched_getaffinity(0))
 
     def pages_of(self, fetched: int) -> int:
         """How many of the pages fetched by all runs in the folder are of this one."""
@@ -110,9 +107,10 @@ class Sampler:
             self._slowest, self._slowest_at = tuple(slowest(desk.frontier, 4)), now
         first = self._points[0]
         span = max(now - first.at, 1e-9)
-        worker_cpu = (together.cpu - first.workers) / span / self._workers
+        workers = self._crawl.workers()
+        worker_cpu = (together.cpu - first.workers) / span / workers
         parent_cpu = 0.0 if alone else (own - first.parent) / span
-        capacity = self._workers * self._crawl.settings.concurrency
+        capacity = workers * self._crawl.settings.concurrency
         figures = Figures(
             ending=desk.ending,
             started=together.flying > 0 or stats.leased > 0 or together.pages > 0,
@@ -141,7 +139,7 @@ class Sampler:
             worker_cpu=worker_cpu,
             parent_cpu=parent_cpu,
             cpu_seconds=together.cpu + (0.0 if alone else own),
-            workers=self._workers,
+            workers=workers,
             capacity=capacity,
             memory=together.memory + (0 if alone else peak_memory()),
             worker_deaths=(await self._crawl.report()).worker_deaths,

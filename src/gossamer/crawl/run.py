@@ -183,8 +183,9 @@ class Crawl:
         count = self.settings.workers or len(os.sched_getaffinity(0))
         assert self._nursery is not None
         self._supervisor = Supervisor(
-            self._nursery, desk, self.settings, self.seeds.urls, self.seeds.named, self.folder.path, count
-        )
+            self._nursery, desk, self.settings, self.seeds.urls, self.seeds.named, self.folder.path, count,
+            first=None if self.settings.workers else 1,
+        )  # fmt: skip
         try:
             await self._supervisor.run()
         finally:
@@ -235,6 +236,10 @@ class Crawl:
         """Stop at once; what is in hand is fetched again next time."""
         if self._supervisor is not None:
             self._supervisor.kill()
+
+    def workers(self) -> int:
+        """Workers there are now."""
+        return 1 if self._supervisor is None else max(self._supervisor.live, 1)
 
     def counts(self) -> list[Counts]:
         """What each worker has done."""

@@ -28,6 +28,8 @@ __all__ = ["Supervisor"]
 log = logging.getLogger("gossamer.crawl")
 
 CHECK = 1.0
+LOADED = 0.7
+LOADED_FOR = 2
 LINGER = 5.0
 EARLY = 5.0
 NEWCOMERS = 64
@@ -40,6 +42,8 @@ class _Process:
     def __init__(self, name: str, desk: Desk, gone: Callable[["_Process"], None]) -> None:
         self.name = name
         self.counts = Counts()
+        self.cpu_before = 0.0
+        """What it had used when its load was last looked at."""
         self.started = time.monotonic()
         self.pulse = Pulse()
         self.pid = 0
@@ -158,7 +162,11 @@ def sentence_of(error: Exception) -> str:
 
 
 class Supervisor:
-    """Keeps `count` workers at work until the desk has no more."""
+    """Keeps up to `count` workers at work until the desk has no more; begins with `first` of them, or all.
+
+    Most crawls wait for hosts, and one worker does all there is to do. Another is started when those that are there have been
+    loaded for `LOADED_FOR` seconds: on two cores a crawl of a second or two is cheaper, and no slower, with one.
+    """
 
     def __init__(
         self,
@@ -169,6 +177,7 @@ class Supervisor:
         allowed: tuple[tuple[str, int], ...],
         folder: Path,
         count: int,
+        first: int | None = None,
     ) -> None:
         self._nursery = nursery
         self._desk = desk
@@ -177,6 +186,8 @@ class Supervisor:
         self._allowed = allowed
         self._folder = folder
         self._count = count
+        self._first = first or count
+        self._loaded = 0
         self._number = 0
         self._live: dict[str, _Process] = {}
         self._ended: list[Counts] = []
@@ -190,7 +201,7 @@ class Supervisor:
 
     async def run(self) -> None:
         """Returns when every worker has ended."""
-        for _ in range(self._count):
+        for _ in range(self._first):
             await self._start_one()
         watch = asyncio.create_task(self._watch())
         try:
@@ -199,6 +210,10 @@ class Supervisor:
                 self._changed.clear()
         finally:
             watch.cancel()
+
+    @property
+    def live(self) -> int:
+        return len(self._live)
 
     def counts(self) -> list[Counts]:
         """The counters of all workers there were."""
@@ -229,6 +244,20 @@ class Supervisor:
                 if process.pid and process.pulse.tick(process.pid, CHECK):
                     log.warning("worker %s hangs and is replaced", process.name)
                     process.kill()
+            self._loaded = self._loaded + 1 if self._all_loaded() else 0
+            if self._loaded >= LOADED_FOR and len(self._live) < self._count and self._desk.ending is None:
+                self._loaded = 0
+                await self._start_one()
+
+    def _all_loaded(self) -> bool:
+        """Whether every worker there is computes most of the time, or has nearly as many requests out as it may."""
+        loaded = bool(self._live)
+        for process in self._live.values():
+            counts = process.counts
+            computes = counts.cpu - process.cpu_before > LOADED * CHECK
+            loaded &= computes or counts.flying > LOADED * self._settings.concurrency
+            process.cpu_before = counts.cpu
+        return loaded
 
     def _gone(self, process: _Process) -> None:
         task = asyncio.create_task(self._replace(process))

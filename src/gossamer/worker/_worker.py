@@ -9,6 +9,7 @@ unread, and is given up with its place; one that a worker has died of is stored 
 """
 
 import asyncio
+import contextlib
 import logging
 import resource
 import time
@@ -109,6 +110,11 @@ class Worker:
                     self._flying[task] = lease
                     task.add_done_callback(self._land)
             await self._settle()
+        except GossamerError as error:  # no more leases: the first reason is the one told, and what is in hand is settled
+            self._fault = self._fault or error
+            self.stop()
+            with contextlib.suppress(GossamerError):
+                await self._settle()
         finally:
             syncing.cancel()
             await self._close()
