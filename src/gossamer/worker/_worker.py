@@ -110,7 +110,9 @@ class Worker:
                     self._flying[task] = lease
                     task.add_done_callback(self._land)
             await self._settle()
-        except GossamerError as error:  # no more leases: the first reason is the one told, and what is in hand is settled
+        except (
+            GossamerError
+        ) as error:  # no more leases: the first reason is the one told, and what is in hand is settled
             self._fault = self._fault or error
             self.stop()
             with contextlib.suppress(GossamerError):
